@@ -1,0 +1,16 @@
+//! One file per command.
+
+pub(crate) mod database;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod migrate;
+pub(crate) mod seed;
+pub(crate) mod serve;
+pub(crate) mod simulate;
+pub(crate) mod token;
+pub(crate) mod workspace;
+
+/// Says on standard error what takes long; standard output is for results.
+pub(crate) fn progress(line: &str) {
+    eprintln!("{line}");
+}

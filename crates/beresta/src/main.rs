@@ -1,0 +1,36 @@
+//! Beresta: what a bot was told, did and said is never lost, never done twice, and can always be read back.
+
+mod cli;
+mod commands;
+mod config;
+mod database;
+mod listener;
+mod operations;
+mod seed;
+mod server;
+mod telemetry;
+mod tour;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // reqwest, sqlx and object_store are built without a default of their own.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("beresta: cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let result = runtime.block_on(cli::run());
+    // Whatever still blocks a thread must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("beresta: {}", kernel::redact::redact_text(&format!("{error:#}")));
+            ExitCode::FAILURE
+        }
+    }
+}

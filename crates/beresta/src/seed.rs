@@ -1,0 +1,87 @@
+//! The demo workspace and its credentials.
+
+use std::{fs, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
+
+use anyhow::{Context, Result};
+use kernel::{Scopes, Secret, WorkspaceId};
+use platform::{tokens, workspaces};
+use serde::{Deserialize, Serialize};
+use sqlx::Executor;
+
+use crate::{config::Config, database::Database};
+
+const SEED: &str = include_str!("../../../db/seed.sql");
+const FILE: &str = "demo-credentials.json";
+
+/// What one needs to try the demo workspace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Credentials {
+    pub(crate) workspace_id: WorkspaceId,
+    pub(crate) token: String,
+    pub(crate) push_secret: String,
+    pub(crate) max_secret: String,
+    pub(crate) telegram_secret: String,
+}
+
+/// Loads `db/seed.sql` and returns the credentials. They are kept in the data directory, so that repeating the
+/// seed prints the same ones; the database has only their hashes.
+pub(crate) async fn load(config: &Config, database: &Database) -> Result<Credentials> {
+    let pool = database.db.pool();
+    let workspace_id = workspaces::create(pool, "demo").await?;
+    let path = config.data_dir.join(FILE);
+    let kept = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Credentials>(&text).ok());
+    let credentials = match kept {
+        Some(kept) if kept.workspace_id == workspace_id && is_alive(database, &kept).await? => kept,
+        _ => make(database, workspace_id).await?,
+    };
+    apply(database, &credentials).await?;
+    keep(&path, &credentials)?;
+    Ok(credentials)
+}
+
+async fn is_alive(database: &Database, kept: &Credentials) -> Result<bool> {
+    let principal = tokens::authenticate(database.db.pool(), &Secret::new(&kept.token)).await?;
+    Ok(principal.is_some_and(|principal| principal.workspace_id == kept.workspace_id))
+}
+
+async fn make(database: &Database, workspace_id: WorkspaceId) -> Result<Credentials> {
+    let (_, token) = tokens::create(database.db.pool(), workspace_id, "demo", &Scopes::all(), None).await?;
+    let secret = || Secret::new_webhook_secret().expose().to_owned();
+    Ok(Credentials {
+        workspace_id,
+        token: token.expose().to_owned(),
+        push_secret: secret(),
+        max_secret: secret(),
+        telegram_secret: secret(),
+    })
+}
+
+async fn apply(database: &Database, credentials: &Credentials) -> Result<()> {
+    let mut tx = database.db.begin_system().await?;
+    let settings = [
+        ("seed.push_secret_hash", &credentials.push_secret),
+        ("seed.max_secret_hash", &credentials.max_secret),
+        ("seed.telegram_secret_hash", &credentials.telegram_secret),
+    ];
+    for (name, secret) in settings {
+        let hash = Secret::new(secret.as_str()).sha256_hex();
+        sqlx::query("select set_config($1, $2, true)").bind(name).bind(hash).execute(&mut *tx).await?;
+    }
+    tx.execute(SEED).await.context("db/seed.sql cannot be loaded")?;
+    Ok(tx.commit().await?)
+}
+
+fn keep(path: &Path, credentials: &Credentials) -> Result<()> {
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    file.write_all(serde_json::to_string_pretty(credentials)?.as_bytes())?;
+    Ok(())
+}

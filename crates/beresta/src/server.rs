@@ -1,0 +1,118 @@
+//! The server: the database, the roles of this process, and the HTTP listener, wired together.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use anyhow::{Context, Result};
+use axum::Router;
+use jiff::Timestamp;
+use platform::{
+    Db,
+    bus::Bus,
+    embedded::Use,
+    http::{self, App},
+    jobs::{Registry, Runner},
+    objects::Objects,
+    process, upkeep,
+};
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{Config, Role},
+    database::{Database, MODULES},
+    listener,
+    operations::{self, Process},
+    tour,
+};
+
+/// A server that runs in this process.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) database: Database,
+    pub(crate) app: App,
+    tasks: JoinSet<()>,
+}
+
+impl Server {
+    /// Starts everything that the roles ask for.
+    pub(crate) async fn start(config: &Config, has_demo_jobs: bool, progress: fn(&str)) -> Result<Self> {
+        let listener = TcpListener::bind(config.listen).await.with_context(|| {
+            format!("cannot listen on {}; another program may have it: choose one with --listen", config.listen)
+        })?;
+        let address = listener.local_addr()?;
+        let database = Database::open(config, Use::Own, progress).await?;
+        let db = database.db.clone();
+        let stop = CancellationToken::new();
+        let objects = Objects::open(&config.objects)?;
+        let bus = Bus::new(db.clone());
+        let app = App { db: db.clone(), bus: bus.clone(), objects, stop: stop.clone() };
+
+        let mut tasks = JoinSet::new();
+        if let Some(server) = database.embedded.clone() {
+            let stop = stop.clone();
+            tasks.spawn(async move {
+                tokio::select! {
+                    () = server.supervise() => {}
+                    () = stop.cancelled() => {}
+                }
+            });
+        }
+        tasks.spawn(db.wake().clone().listen(stop.clone()));
+        let roles: Vec<&'static str> = config.roles.iter().map(|role| role.as_str()).collect();
+        tasks.spawn(process::report(db.clone(), roles.clone(), env!("CARGO_PKG_VERSION"), stop.clone()));
+        if config.roles.contains(&Role::Runner) {
+            let runner = runner(&db, has_demo_jobs);
+            runner.register().await?;
+            upkeep::schedule(&db).await?;
+            tasks.spawn(runner.run(stop.clone()));
+        }
+        if config.roles.contains(&Role::Api) {
+            tasks.spawn(bus.run(stop.clone()));
+        }
+        let router = router(config, &database, &app, roles)?;
+        tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
+        Ok(Self { address, database, app, tasks })
+    }
+
+    /// Stops everything, letting what has begun come to its end.
+    pub(crate) async fn stop(mut self) {
+        self.app.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+        self.app.db.pool().close().await;
+    }
+}
+
+fn runner(db: &Db, has_demo_jobs: bool) -> Runner {
+    let mut registry = Registry::new();
+    upkeep::register(&mut registry, db);
+    if has_demo_jobs {
+        tour::jobs::register(&mut registry, db);
+    }
+    Runner::new(db.clone(), registry, format!("pid-{}", std::process::id()))
+}
+
+fn router(config: &Config, database: &Database, app: &App, roles: Vec<&'static str>) -> Result<Router> {
+    let process = Arc::new(Process::new(roles)?);
+    let mut router = operations::router(process);
+    if config.roles.contains(&Role::Api) {
+        let info = console::Info {
+            version: env!("CARGO_PKG_VERSION"),
+            started_at: Timestamp::now(),
+            database_place: database.place.clone(),
+            modules: MODULES,
+            is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
+        };
+        router = router.merge(http::api::router()).merge(console::router(Arc::new(info)));
+    }
+    Ok(http::wrap(router, config.limits).with_state(app.clone()))
+}
+
+/// Completes when the process is asked to end: Ctrl-C or SIGTERM.
+pub(crate) async fn asked_to_stop() -> Result<()> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        result = tokio::signal::ctrl_c() => result?,
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

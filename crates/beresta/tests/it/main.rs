@@ -1,0 +1,12 @@
+//! The program as people and scripts meet it: a real process, a real PostgreSQL, real sockets.
+
+mod support;
+
+mod commands;
+mod console;
+mod crash;
+mod embedded;
+mod http;
+mod restart;
+mod schema;
+mod telemetry;

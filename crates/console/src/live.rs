@@ -1,0 +1,98 @@
+//! What makes a page live: a stream that says which region is new, and the regions by themselves.
+//!
+//! Nobody watching means that nobody asks the database. While somebody watches, the stream looks when it is woken
+//! and every other second, and names only what has changed.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    extract::Path,
+    http::StatusCode,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+    routing::get,
+};
+use futures::Stream;
+use platform::{
+    http::{App, Ctx},
+    wake::Topic,
+};
+
+use crate::{
+    Info, data,
+    session::{PageError, Visitor, page},
+    views::{ErrorsFragment, HealthFragment, JobsFragment, JournalFragment},
+};
+
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// A browser comes back by itself; by then its token is checked anew.
+const STREAM_MAX: Duration = Duration::from_secs(10 * 60);
+
+pub(crate) fn router() -> Router<App> {
+    Router::new().route("/console/live", get(live)).route("/console/fragments/{name}", get(fragment))
+}
+
+async fn fragment(
+    visitor: Visitor,
+    Extension(info): Extension<Arc<Info>>,
+    Path(name): Path<String>,
+) -> Result<Response, PageError> {
+    let ctx = &visitor.ctx;
+    if name == "health" {
+        return Ok(page(StatusCode::OK, &HealthFragment { health: data::health(ctx, &info).await }));
+    }
+    let mut tx = ctx.begin().await?;
+    Ok(match name.as_str() {
+        "jobs" => page(StatusCode::OK, &JobsFragment { jobs: data::jobs_summary(&mut tx, ctx).await? }),
+        "errors" => page(StatusCode::OK, &ErrorsFragment { errors: data::errors(&mut tx, ctx).await? }),
+        "journal" => page(StatusCode::OK, &JournalFragment { journal: data::recent_journal(&mut tx, ctx).await? }),
+        _ => StatusCode::NOT_FOUND.into_response(),
+    })
+}
+
+async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let ctx = visitor.ctx;
+    let (sender, receiver) = tokio::sync::mpsc::channel(16);
+    tokio::spawn(watch(ctx, info, sender));
+    let stream =
+        futures::stream::unfold(receiver, |mut receiver| async { receiver.recv().await.map(|event| (Ok(event), receiver)) });
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+}
+
+async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Event>) {
+    let mut news = ctx.app.db.wake().subscribe(Topic::Jobs);
+    let mut seen = [0_u64; 4];
+    let deadline = tokio::time::Instant::now() + STREAM_MAX;
+    // Browsers that lost the server all come back at once, unless they are told different times.
+    let retry = Duration::from_millis(2000 + rand_ms(3000));
+    let _ = sender.send(Event::default().retry(retry).comment("hello")).await;
+    while tokio::time::Instant::now() < deadline && !sender.is_closed() {
+        let now = data::fingerprints(&ctx, &info).await;
+        for ((name, before), after) in ["health", "jobs", "errors", "journal"].into_iter().zip(&mut seen).zip(now) {
+            if *before != after && *before != 0 {
+                let event = Event::default().event("fragment").data(format!("{{\"name\":\"{name}\"}}"));
+                if sender.send(event).await.is_err() {
+                    return;
+                }
+            }
+            *before = after;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            _ = news.changed() => tokio::time::sleep(Duration::from_millis(300)).await,
+            () = ctx.app.stop.cancelled() => return,
+            () = sender.closed() => return,
+        }
+    }
+}
+
+/// Spread without a generator of random numbers: the low digits of the clock are random enough for this.
+fn rand_ms(max: u64) -> u64 {
+    let nanos =
+        u64::from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos()));
+    nanos % max
+}

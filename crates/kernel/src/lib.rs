@@ -1,0 +1,22 @@
+//! Words and pure rules that every room of the house uses. Nothing here does I/O.
+
+pub mod adapter;
+pub mod clock;
+pub mod envelope;
+pub mod ids;
+pub mod oid;
+pub mod problem;
+pub mod redact;
+pub mod retry;
+pub mod scope;
+pub mod secret;
+
+pub use adapter::{AdapterError, Category, ErrorScope};
+pub use clock::Clock;
+pub use envelope::{Correlation, Envelope, ErrorBody, Meta};
+pub use ids::{TraceId, WorkspaceId, new_id};
+pub use oid::{ObjectId, Oid};
+pub use problem::{Kind, Problem};
+pub use retry::{Next, RetryPolicy};
+pub use scope::{Scope, Scopes};
+pub use secret::{Secret, SecretRef};

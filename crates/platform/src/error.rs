@@ -1,0 +1,92 @@
+//! What the database answered, sorted by what the caller can do about it.
+
+use kernel::Problem;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DbError {
+    /// Gone, overloaded, or a lost race: the same call may succeed later. A lost COMMIT answer is one of
+    /// these, and means "unknown", so only calls that are harmless to repeat may be repeated blindly.
+    #[error("the database does not answer: {0}")]
+    Unavailable(#[source] sqlx::Error),
+    /// One of our own SQL functions refused, with a SQLSTATE of ours (`Z…`).
+    #[error("{message}")]
+    Refused { code: String, message: String, hint: Option<String> },
+    /// A constraint refused; its name is the sentence that was broken.
+    #[error("the rule `{constraint}` was broken")]
+    Constraint { constraint: String },
+    /// A mistake of ours.
+    #[error("database: {0}")]
+    Bug(#[source] sqlx::Error),
+}
+
+impl DbError {
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable(_))
+    }
+
+    /// Whether a function of ours refused with this SQLSTATE.
+    pub fn is_refusal(&self, sqlstate: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == sqlstate)
+    }
+}
+
+impl From<sqlx::Error> for DbError {
+    fn from(error: sqlx::Error) -> Self {
+        let sqlx::Error::Database(database) = &error else {
+            return match error {
+                sqlx::Error::Io(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::PoolClosed
+                | sqlx::Error::WorkerCrashed
+                | sqlx::Error::Protocol(_) => Self::Unavailable(error),
+                other => Self::Bug(other),
+            };
+        };
+        let code = database.code().unwrap_or_default().into_owned();
+        if is_retryable_sqlstate(&code) {
+            return Self::Unavailable(error);
+        }
+        if code.starts_with('Z') {
+            let hint = database
+                .try_downcast_ref::<sqlx::postgres::PgDatabaseError>()
+                .and_then(|database| database.hint())
+                .map(ToOwned::to_owned);
+            return Self::Refused { code, message: database.message().to_owned(), hint };
+        }
+        match database.constraint() {
+            Some(constraint) => Self::Constraint { constraint: constraint.to_owned() },
+            None => Self::Bug(error),
+        }
+    }
+}
+
+/// Connection lost, shutting down, starting, out of a resource, read-only after a failover, timed out, or a lost race.
+fn is_retryable_sqlstate(code: &str) -> bool {
+    matches!(code, "40001" | "40P01" | "25006" | "55P03" | "57014" | "57P01" | "57P02" | "57P03" | "57P05")
+        || code.starts_with("08")
+        || code.starts_with("53")
+}
+
+impl From<DbError> for Problem {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::Unavailable(source) => {
+                tracing::warn!(error = %source, "database.unavailable");
+                Self::database_unavailable()
+            }
+            DbError::Refused { code, message, hint } => {
+                let message = hint.map_or(message.clone(), |hint| format!("{message} ({hint})"));
+                Self::bad_request("request.refused", message).with("sqlstate", code)
+            }
+            DbError::Constraint { constraint } => {
+                Self::bad_request("request.constraint", format!("the rule `{}` was broken", constraint.replace('_', " ")))
+                    .with("rule", constraint)
+            }
+            DbError::Bug(source) => {
+                tracing::error!(error = %source, "database.bug");
+                Self::internal()
+            }
+        }
+    }
+}

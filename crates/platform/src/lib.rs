@@ -1,0 +1,26 @@
+//! PostgreSQL machinery, and the ground that HTTP handlers stand on. Modules build on this crate; it knows none of them.
+
+pub mod embedded;
+
+pub mod db;
+pub mod error;
+pub mod install;
+mod sql;
+
+pub mod bus;
+pub mod jobs;
+pub mod journal;
+pub mod objects;
+pub mod process;
+pub mod reads;
+pub mod tokens;
+pub mod upkeep;
+pub mod wake;
+pub mod workspaces;
+
+pub mod http;
+
+pub use db::{Db, Settings};
+pub use error::DbError;
+pub use install::{Module, install};
+pub use sql::SQL;

@@ -1,0 +1,33 @@
+//! A process says that it lives, so that people can see which roles are taken.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::Db;
+
+const EVERY: Duration = Duration::from_secs(30);
+
+/// Reports this process until told to stop, and then takes it off the list.
+pub async fn report(db: Db, roles: Vec<&'static str>, version: &'static str, stop: CancellationToken) {
+    let process_id = Uuid::new_v4();
+    let place = format!("pid {}", std::process::id());
+    while !stop.is_cancelled() {
+        let reported = sqlx::query("select ops.report_process($1, $2, $3, $4)")
+            .bind(process_id)
+            .bind(&roles)
+            .bind(&place)
+            .bind(version)
+            .execute(db.pool())
+            .await;
+        if let Err(error) = reported {
+            tracing::debug!(%error, "process.report");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(EVERY) => {}
+            () = stop.cancelled() => {}
+        }
+    }
+    let _ = sqlx::query("delete from ops.processes where process_id = $1").bind(process_id).execute(db.pool()).await;
+}

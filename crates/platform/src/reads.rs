@@ -1,0 +1,213 @@
+//! What people and programs read about jobs, journal and errors: the same for the API and the console.
+//!
+//! Everything is read inside a transaction of one workspace, newest first and by key, and no count goes on for
+//! ever: with a million parked jobs these queries stay as cheap as with ten.
+
+use jiff_sqlx::Timestamp;
+
+/// A time as the database gave it.
+pub type Time = Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::{FromRow, PgConnection};
+use uuid::Uuid;
+
+use crate::DbError;
+
+/// Counting stops here: more than this is "more than this".
+pub const COUNT_MAX: i64 = 10_000;
+
+fn time<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    at.to_jiff().serialize(serializer)
+}
+
+fn maybe_time<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(Timestamp::to_jiff).serialize(serializer)
+}
+
+#[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
+pub struct JobRead {
+    pub id: i64,
+    pub job_type: String,
+    /// `queued`, `running` or `failed`; a job that succeeded is found by its runs.
+    pub status: String,
+    pub attempts: i32,
+    pub attempts_max: i32,
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub next_run_at: Option<Timestamp>,
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub leased_until: Option<Timestamp>,
+    pub worker_id: Option<String>,
+    pub dedup_key: Option<String>,
+    pub trace_id: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub last_error: Option<Value>,
+    #[serde(serialize_with = "time")]
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    #[schema(value_type = Object)]
+    pub payload: Value,
+}
+
+#[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
+pub struct JobRunRead {
+    pub attempt: i32,
+    pub job_type: String,
+    /// `succeeded`, `retried`, `failed` or `lease_expired`.
+    pub outcome: String,
+    pub worker_id: Option<String>,
+    pub trace_id: Option<String>,
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub started_at: Option<Timestamp>,
+    #[serde(serialize_with = "time")]
+    #[schema(value_type = String, format = DateTime)]
+    pub ts: Timestamp,
+    #[schema(value_type = Option<Object>)]
+    pub error: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JobFilter {
+    pub status: Option<String>,
+    pub job_type: Option<String>,
+    /// Only jobs with a smaller id: the last one of the page before.
+    pub before: Option<i64>,
+    /// Only this job.
+    pub id: Option<i64>,
+    pub limit: i64,
+}
+
+pub async fn jobs(tx: &mut PgConnection, filter: &JobFilter) -> Result<Vec<JobRead>, DbError> {
+    let query = "select j.id, j.job_type, j.status, j.attempts, k.attempts_max + j.forgiven as attempts_max, nullif(j.next_run_at, 'infinity') as next_run_at,
+                        j.leased_until, j.worker_id, j.dedup_key, j.trace_id, j.last_error, j.created_at, j.payload
+                   from ops.jobs j join ops.job_types k using (job_type)
+                  where j.workspace_id = platform.workspace_id()
+                    and ($1::text is null or j.status = $1) and ($2::text is null or j.job_type = $2)
+                    and ($3::bigint is null or j.id < $3) and ($4::bigint is null or j.id = $4)
+                  order by j.id desc limit $5";
+    Ok(sqlx::query_as(query)
+        .bind(&filter.status)
+        .bind(&filter.job_type)
+        .bind(filter.before)
+        .bind(filter.id)
+        .bind(filter.limit)
+        .fetch_all(tx)
+        .await?)
+}
+
+/// The runs of a job, newest first.
+pub async fn job_runs(tx: &mut PgConnection, job_id: i64) -> Result<Vec<JobRunRead>, DbError> {
+    let query = "select attempt, job_type, outcome, worker_id, trace_id, started_at, ts, error from ops.job_runs
+                  where workspace_id = platform.workspace_id() and job_id = $1 order by ts desc, attempt desc limit 100";
+    Ok(sqlx::query_as(query).bind(job_id).fetch_all(tx).await?)
+}
+
+/// The jobs of one type at a glance. Counts stop after [`COUNT_MAX`].
+#[derive(Clone, Debug, FromRow)]
+pub struct JobTypeCounts {
+    pub job_type: String,
+    pub queued: i64,
+    pub running: i64,
+    pub failed: i64,
+    pub oldest_due_at: Option<Timestamp>,
+}
+
+pub async fn job_type_counts(tx: &mut PgConnection) -> Result<Vec<JobTypeCounts>, DbError> {
+    // Running jobs are the oldest due ones, so they are among the first rows of the index.
+    let query = "select k.job_type, live.queued, live.running, parked.failed, live.oldest_due_at
+                   from ops.job_types k
+                  cross join lateral (
+                        select count(*) filter (where f.lease_id is null) as queued, count(f.lease_id) as running,
+                               min(f.next_run_at) filter (where f.lease_id is null and f.next_run_at <= platform.now()) as oldest_due_at
+                          from (select j.lease_id, j.next_run_at from ops.jobs j
+                                 where j.job_type = k.job_type and j.next_run_at < 'infinity'
+                                   and j.workspace_id = platform.workspace_id()
+                                 order by j.next_run_at, j.id limit $1 + 1) f) live
+                  cross join lateral (
+                        select count(*) as failed
+                          from (select from ops.jobs j where j.job_type = k.job_type and j.next_run_at = 'infinity'
+                                   and j.workspace_id = platform.workspace_id() limit $1 + 1) f) parked
+                  order by k.job_type";
+    Ok(sqlx::query_as(query).bind(COUNT_MAX).fetch_all(tx).await?)
+}
+
+/// How many jobs succeeded in each minute of the last hour, oldest first.
+pub async fn succeeded_per_minute(tx: &mut PgConnection) -> Result<Vec<i64>, DbError> {
+    let query = "select coalesce(n, 0) from generate_series(0, 59) as minute left join (
+                        select 59 - floor(extract(epoch from platform.now() - ts) / 60)::int as minute, count(*) as n
+                          from (select ts from ops.job_runs
+                                 where workspace_id = platform.workspace_id() and outcome = 'succeeded'
+                                   and ts > platform.now() - interval '1 hour' limit 1000000) runs
+                         group by 1) counted using (minute) order by minute";
+    Ok(sqlx::query_scalar(query).fetch_all(tx).await?)
+}
+
+#[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
+pub struct JournalRead {
+    pub id: i64,
+    #[serde(serialize_with = "time")]
+    #[schema(value_type = String, format = DateTime)]
+    pub ts: Timestamp,
+    pub source: String,
+    pub action: String,
+    pub subject: Option<String>,
+    pub trace_id: Option<String>,
+    #[schema(value_type = Object)]
+    pub data: Value,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct JournalFilter {
+    pub action: Option<String>,
+    pub trace_id: Option<String>,
+    /// Only entries with a smaller id: the last one of the page before.
+    pub before: Option<i64>,
+    pub limit: i64,
+}
+
+pub async fn journal(tx: &mut PgConnection, filter: &JournalFilter) -> Result<Vec<JournalRead>, DbError> {
+    let query = "select id, ts, source, action, subject, trace_id, data from ops.journal
+                  where workspace_id = platform.workspace_id()
+                    and ($1::text is null or action = $1) and ($2::text is null or trace_id = $2) and ($3::bigint is null or id < $3)
+                  order by ts desc, id desc limit $4";
+    Ok(sqlx::query_as(query)
+        .bind(&filter.action)
+        .bind(&filter.trace_id)
+        .bind(filter.before)
+        .bind(filter.limit)
+        .fetch_all(tx)
+        .await?)
+}
+
+#[derive(Clone, Debug, FromRow)]
+pub struct ErrorRead {
+    pub id: i64,
+    pub ts: Timestamp,
+    pub source: String,
+    pub op: Option<String>,
+    pub message: String,
+    pub retryable: bool,
+    pub trace_id: Option<String>,
+}
+
+pub async fn errors(tx: &mut PgConnection, limit: i64) -> Result<Vec<ErrorRead>, DbError> {
+    let query = "select id, ts, source, op, message, retryable, trace_id from ops.errors
+                  where workspace_id = platform.workspace_id() order by ts desc, id desc limit $1";
+    Ok(sqlx::query_as(query).bind(limit).fetch_all(tx).await?)
+}
+
+/// A process that reported lately.
+#[derive(Clone, Debug, FromRow)]
+pub struct ProcessRead {
+    pub process_id: Uuid,
+    pub roles: Vec<String>,
+    pub seen_at: Timestamp,
+}
+
+pub async fn processes(tx: &mut PgConnection) -> Result<Vec<ProcessRead>, DbError> {
+    let query = "select process_id, roles, seen_at from ops.processes where seen_at > platform.now() - interval '2 minutes'";
+    Ok(sqlx::query_as(query).fetch_all(tx).await?)
+}

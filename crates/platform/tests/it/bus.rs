@@ -1,0 +1,159 @@
+//! The bus: in order, without a gap, also across processes; a slow subscriber is dropped and comes back.
+
+use jiff::SignedDuration;
+use kernel::WorkspaceId;
+use platform::{
+    Db,
+    bus::{self, Bus, SubscribeError},
+    wake::Topic,
+};
+use serde_json::{Value, json};
+use testkit::TestDb;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+async fn publish(db: &Db, workspace: WorkspaceId, topic: &str, payload: Value) {
+    let mut tx = db.begin(workspace).await.unwrap();
+    bus::publish(&mut tx, workspace, topic, &payload).await.unwrap();
+    tx.commit().await.unwrap();
+    db.wake().tell(Topic::Bus);
+}
+
+/// A bus as a process of its own has it, with its listener.
+fn process(db: &TestDb) -> (Db, Bus, DropGuard) {
+    let own = db.another();
+    let bus = Bus::new(own.clone());
+    let stop = CancellationToken::new();
+    tokio::spawn(own.wake().clone().listen(stop.clone()));
+    tokio::spawn(bus.clone().run(stop.clone()));
+    (own, bus, stop.drop_guard())
+}
+
+#[tokio::test]
+async fn what_one_process_publishes_another_hears_in_order() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, _guard) = process(&db);
+    let (there, _, _guard2) = process(&db);
+    let mut subscription = here.subscribe(ours, "chat:1", None).await.unwrap();
+    for n in 0..50 {
+        publish(&there, ours, "chat:1", json!(n)).await;
+        publish(&there, ours, "chat:2", json!("other topic")).await;
+    }
+    for n in 0..50 {
+        assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!(n));
+    }
+}
+
+#[tokio::test]
+async fn nobody_hears_another_workspace() {
+    let db = TestDb::new().await;
+    let (ours, theirs) = (db.workspace("ours").await, db.workspace("theirs").await);
+    let (_, here, _guard) = process(&db);
+    let mut subscription = here.subscribe(ours, "chat:1", None).await.unwrap();
+    publish(&db.db, theirs, "chat:1", json!("secret")).await;
+    publish(&db.db, ours, "chat:1", json!("ours")).await;
+    assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!("ours"));
+}
+
+#[tokio::test]
+async fn a_subscriber_resumes_from_the_last_position_it_saw_without_a_gap() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, guard) = process(&db);
+    let mut subscription = here.subscribe(ours, "t", None).await.unwrap();
+    publish(&db.db, ours, "t", json!(1)).await;
+    let seen = subscription.next().await.unwrap().unwrap().position;
+    drop((subscription, guard));
+    for n in 2..=2500 {
+        publish(&db.db, ours, "t", json!(n)).await;
+    }
+    let (_, again, _guard) = process(&db);
+    let mut subscription = again.subscribe(ours, "t", Some(seen)).await.unwrap();
+    for n in 2..=2500 {
+        assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!(n));
+    }
+    publish(&db.db, ours, "t", json!("live")).await;
+    assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!("live"));
+}
+
+#[tokio::test]
+async fn a_message_whose_transaction_commits_late_is_not_skipped() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, _guard) = process(&db);
+    let mut subscription = here.subscribe(ours, "t", None).await.unwrap();
+    let mut late = db.db.begin(ours).await.unwrap();
+    bus::publish(&mut late, ours, "t", &json!("first taken, last committed")).await.unwrap();
+    publish(&db.db, ours, "t", json!("second")).await;
+    late.commit().await.unwrap();
+    db.db.wake().tell(Topic::Bus);
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        heard.push(subscription.next().await.unwrap().unwrap().payload.as_str().unwrap().to_owned());
+    }
+    assert_eq!(heard, ["first taken, last committed", "second"]);
+}
+
+#[tokio::test]
+async fn what_is_rolled_back_is_never_heard() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, _guard) = process(&db);
+    let mut subscription = here.subscribe(ours, "t", None).await.unwrap();
+    let mut tx = db.db.begin(ours).await.unwrap();
+    bus::publish(&mut tx, ours, "t", &json!("never")).await.unwrap();
+    tx.rollback().await.unwrap();
+    publish(&db.db, ours, "t", json!("true")).await;
+    assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!("true"));
+}
+
+#[tokio::test]
+async fn a_slow_subscriber_is_dropped_and_comes_back_with_its_position() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, _guard) = process(&db);
+    let mut slow = here.subscribe(ours, "t", None).await.unwrap();
+    let mut quick = here.subscribe(ours, "t", None).await.unwrap();
+    let mut tx = db.db.begin(ours).await.unwrap();
+    for n in 0..3000 {
+        bus::publish(&mut tx, ours, "t", &json!(n)).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    db.db.wake().tell(Topic::Bus);
+    // The quick one may be dropped too, but whoever returns with a position misses nothing.
+    let mut heard = 0;
+    while heard < 3000 {
+        match quick.next().await.unwrap() {
+            Some(message) => {
+                assert_eq!(*message.payload, json!(heard));
+                heard += 1;
+            }
+            None => quick = here.subscribe(ours, "t", Some(quick.position())).await.unwrap(),
+        }
+    }
+    let mut slowly = 0;
+    while slow.next().await.unwrap().is_some() {
+        slowly += 1;
+    }
+    assert!(slowly < 3000, "the slow one was dropped after {slowly}");
+    let mut back = here.subscribe(ours, "t", Some(slow.position())).await.unwrap();
+    assert_eq!(*back.next().await.unwrap().unwrap().payload, json!(slowly));
+}
+
+#[tokio::test]
+async fn a_position_that_is_not_kept_any_more_is_told_as_a_gap() {
+    let db = TestDb::frozen().await;
+    let ours = db.workspace("ours").await;
+    let (_, here, _guard) = process(&db);
+    let old = here.position().await.unwrap();
+    publish(&db.db, ours, "t", json!(1)).await;
+    publish(&db.db, ours, "t", json!(2)).await;
+    // Two days of retention, and the day that the partition spans.
+    db.clock.advance(SignedDuration::from_hours(24 * 4));
+    sqlx::query("select platform.upkeep_journals()").execute(db.db.pool()).await.unwrap();
+    assert!(matches!(here.subscribe(ours, "t", Some(old)).await, Err(SubscribeError::Gap)));
+    // A position from another database, or made up, is one too.
+    let foreign = "99999999999-1".parse().unwrap();
+    assert!(matches!(here.subscribe(ours, "t", Some(foreign)).await, Err(SubscribeError::Gap)));
+    assert!(here.subscribe(ours, "t", None).await.is_ok());
+}

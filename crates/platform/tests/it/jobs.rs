@@ -1,0 +1,376 @@
+//! The queue: enqueued exactly with its transaction, run under a lease, ended once, never looping.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::SignedDuration;
+use kernel::{RetryPolicy, WorkspaceId};
+use platform::{
+    Db, DbError,
+    jobs::{self, Drained, Job, JobError, JobType, NewJob, Registry, Runner, store},
+    wake::Topic,
+};
+use serde_json::{Value, json};
+use sqlx::Row;
+use testkit::TestDb;
+use tokio_util::sync::CancellationToken;
+
+const TYPE: &str = "sample";
+
+/// A runner of one job type.
+fn runner<F, R>(db: &Db, job_type: JobType, handler: F) -> Runner
+where
+    F: Fn(Job) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), JobError>> + Send + 'static,
+{
+    let mut registry = Registry::new();
+    registry.register(job_type, handler);
+    Runner::new(db.clone(), registry, "worker-1")
+}
+
+/// A database with the type registered, and a workspace.
+async fn setup() -> (TestDb, WorkspaceId) {
+    let db = TestDb::frozen().await;
+    let workspace = db.workspace("ours").await;
+    runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) }).register().await.unwrap();
+    (db, workspace)
+}
+
+async fn enqueue(db: &Db, workspace: WorkspaceId, job: NewJob) -> i64 {
+    let mut tx = db.begin(workspace).await.unwrap();
+    let id = jobs::enqueue(&mut tx, workspace, job, None).await.unwrap();
+    tx.commit().await.unwrap();
+    id
+}
+
+async fn claim(db: &Db, worker: &str) -> Vec<Job> {
+    store::claim_jobs(db.pool(), worker, &[(TYPE, 10)]).await.unwrap()
+}
+
+async fn status(db: &Db, id: i64) -> Option<String> {
+    sqlx::query_scalar("select status from ops.jobs where id = $1").bind(id).fetch_optional(db.pool()).await.unwrap()
+}
+
+async fn outcomes(db: &Db, id: i64) -> Vec<String> {
+    let query = "select outcome from ops.job_runs where job_id = $1 order by attempt, ts";
+    sqlx::query_scalar(query).bind(id).fetch_all(db.pool()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_job_exists_exactly_if_the_transaction_that_asked_for_it_commits() {
+    let (db, workspace) = setup().await;
+    let mut tx = db.db.begin(workspace).await.unwrap();
+    jobs::enqueue(&mut tx, workspace, NewJob::new(TYPE, json!({})), None).await.unwrap();
+    drop(tx);
+    assert_eq!(claim(&db.db, "w").await.len(), 0);
+    enqueue(&db.db, workspace, NewJob::new(TYPE, json!({"n": 7}))).await;
+    assert_eq!(claim(&db.db, "w").await[0].payload, json!({"n": 7}));
+}
+
+#[tokio::test]
+async fn a_type_that_no_module_registered_is_refused_with_the_known_ones() {
+    let (db, workspace) = setup().await;
+    let mut tx = db.db.begin(workspace).await.unwrap();
+    let error = jobs::enqueue(&mut tx, workspace, NewJob::new("sampel", json!({})), None).await.unwrap_err();
+    let DbError::Refused { code, message, hint } = error else { panic!("{error}") };
+    assert_eq!((code.as_str(), message.as_str()), ("ZP004", "no module registered the job type sampel"));
+    assert_eq!(hint.as_deref(), Some("known types: sample"));
+}
+
+#[tokio::test]
+async fn a_payload_over_the_limit_is_refused() {
+    let (db, workspace) = setup().await;
+    let mut tx = db.db.begin(workspace).await.unwrap();
+    let payload = json!({"text": "ю".repeat(200_000)});
+    let error = jobs::enqueue(&mut tx, workspace, NewJob::new(TYPE, payload), None).await.unwrap_err();
+    assert!(matches!(&error, DbError::Constraint { constraint } if constraint == "job_payload_bounded"), "{error}");
+}
+
+#[tokio::test]
+async fn a_claimed_job_is_nobody_elses_until_its_lease_runs_out() {
+    let (db, workspace) = setup().await;
+    enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    assert_eq!(claim(&db.db, "first").await.len(), 1);
+    assert_eq!(claim(&db.db, "second").await.len(), 0);
+    db.clock.advance(SignedDuration::from_secs(61));
+    let again = claim(&db.db, "second").await;
+    assert_eq!((again.len(), again[0].attempt), (1, 2));
+}
+
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_cannot_complete() {
+    let (db, workspace) = setup().await;
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    let first = claim(&db.db, "first").await;
+    db.clock.advance(SignedDuration::from_secs(61));
+    let second = claim(&db.db, "second").await;
+    let late = [(&first[0]).into()];
+    assert_eq!(store::complete_jobs(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
+    assert_eq!(store::extend_leases(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
+    assert_eq!(store::release_jobs(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
+    let failure = store::Failure { lease: late[0], error: json!({}), retry_in: None };
+    assert_eq!(store::fail_jobs(db.db.pool(), &[failure]).await.unwrap(), []);
+    assert_eq!(store::complete_jobs(db.db.pool(), &[(&second[0]).into()]).await.unwrap(), [id]);
+    assert_eq!(outcomes(&db.db, id).await, ["lease_expired", "succeeded"]);
+}
+
+#[tokio::test]
+async fn a_heartbeat_keeps_the_lease_of_a_long_job() {
+    let (db, workspace) = setup().await;
+    enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    let held = claim(&db.db, "first").await;
+    db.clock.advance(SignedDuration::from_secs(50));
+    assert_eq!(store::extend_leases(db.db.pool(), &[(&held[0]).into()]).await.unwrap().len(), 1);
+    db.clock.advance(SignedDuration::from_secs(50));
+    assert_eq!(claim(&db.db, "second").await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_job_that_kills_its_worker_every_time_ends_as_failed() {
+    let (db, workspace) = setup().await;
+    let policy = RetryPolicy { attempts_max: 3, ..RetryPolicy::jobs() };
+    runner(&db.db, JobType::new(TYPE).policy(policy), |_| async { Ok(()) }).register().await.unwrap();
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    for _ in 0..3 {
+        assert_eq!(claim(&db.db, "doomed").await.len(), 1);
+        db.clock.advance(SignedDuration::from_secs(61));
+    }
+    assert_eq!(claim(&db.db, "next").await.len(), 0);
+    assert_eq!(status(&db.db, id).await.as_deref(), Some("failed"));
+    assert_eq!(outcomes(&db.db, id).await, ["lease_expired"; 3]);
+    let reason: Value =
+        sqlx::query_scalar("select last_error from ops.jobs where id = $1").bind(id).fetch_one(db.db.pool()).await.unwrap();
+    assert_eq!(reason["message"], "worker doomed did not finish within its lease");
+    let told: i64 =
+        sqlx::query_scalar("select count(*) from ops.journal where action = 'job_failed'").fetch_one(db.db.pool()).await.unwrap();
+    assert_eq!(told, 1);
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_retried_later_and_later_until_the_attempts_are_used_up() {
+    let (db, workspace) = setup().await;
+    let policy = RetryPolicy { attempts_max: 3, jitter: 0.0, base: Duration::from_secs(10), ..RetryPolicy::jobs() };
+    let runner = runner(&db.db, JobType::new(TYPE).policy(policy), |_| async { Err(JobError::retry("mail me at a@b.ru")) });
+    runner.register().await.unwrap();
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    assert_eq!(runner.drain().await.unwrap(), Drained { picked: 1, succeeded: 0, failed: 1 });
+    assert_eq!(runner.drain().await.unwrap().picked, 0);
+    db.clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(runner.drain().await.unwrap().picked, 1);
+    db.clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(runner.drain().await.unwrap().picked, 0);
+    db.clock.advance(SignedDuration::from_secs(10));
+    assert_eq!(runner.drain().await.unwrap().picked, 1);
+    assert_eq!(status(&db.db, id).await.as_deref(), Some("failed"));
+    assert_eq!(outcomes(&db.db, id).await, ["retried", "retried", "failed"]);
+    let messages: Vec<String> =
+        sqlx::query_scalar("select message from ops.errors order by ts").fetch_all(db.db.pool()).await.unwrap();
+    assert_eq!(messages, ["mail me at [email]"; 3]);
+}
+
+#[tokio::test]
+async fn a_providers_retry_after_is_kept_to() {
+    let (db, workspace) = setup().await;
+    let runner = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::retry_after("429", Duration::from_secs(3600))) });
+    enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    assert_eq!(runner.drain().await.unwrap().failed, 1);
+    db.clock.advance(SignedDuration::from_secs(3599));
+    assert_eq!(runner.drain().await.unwrap().picked, 0);
+    db.clock.advance(SignedDuration::from_secs(400));
+    assert_eq!(runner.drain().await.unwrap().picked, 1);
+}
+
+#[tokio::test]
+async fn a_final_failure_and_an_unreadable_payload_are_not_retried() {
+    let (db, workspace) = setup().await;
+    let runner = runner(&db.db, JobType::new(TYPE), |job: Job| async move { job.payload::<u32>().map(|_| ()) });
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({"not": "a number"}))).await;
+    runner.drain().await.unwrap();
+    assert_eq!(status(&db.db, id).await.as_deref(), Some("failed"));
+    assert_eq!(outcomes(&db.db, id).await, ["failed"]);
+}
+
+#[tokio::test]
+async fn a_panic_in_a_handler_is_a_failed_attempt() {
+    let (db, workspace) = setup().await;
+    let runner = runner(&db.db, JobType::new(TYPE), |job: Job| async move {
+        assert!(job.attempt > 1, "the first attempt panics");
+        Ok(())
+    });
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    assert_eq!(runner.drain().await.unwrap().failed, 1);
+    db.clock.advance(SignedDuration::from_hours(1));
+    assert_eq!(runner.drain().await.unwrap().succeeded, 1);
+    assert_eq!(outcomes(&db.db, id).await, ["retried", "succeeded"]);
+}
+
+#[tokio::test]
+async fn an_operator_can_ask_for_a_failed_job_again() {
+    let (db, workspace) = setup().await;
+    let fails = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::fail("no")) });
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    fails.drain().await.unwrap();
+    assert!(store::retry_job(db.db.pool(), workspace, id, "olga", "fixed the token").await.unwrap());
+    assert!(!store::retry_job(db.db.pool(), workspace, id, "olga", "again").await.unwrap());
+    let works = runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) });
+    assert_eq!(works.drain().await.unwrap().succeeded, 1);
+    let data: Value =
+        sqlx::query_scalar("select data from ops.journal where action = 'job_retried'").fetch_one(db.db.pool()).await.unwrap();
+    assert_eq!(data, json!({"operator": "olga", "reason": "fixed the token"}));
+}
+
+#[tokio::test]
+async fn every_edge_that_is_not_allowed_is_refused_by_the_database_itself() {
+    let (db, workspace) = setup().await;
+    let allowed = [("queued", "running"), ("running", "queued"), ("running", "failed"), ("failed", "queued")];
+    let states = ["queued", "running", "failed"];
+    // Sets a job to a state by hand, with the columns that the state's own rules ask for.
+    let set = "update ops.jobs set status = $2, next_run_at = case $2 when 'failed' then 'infinity'::timestamptz else now() end,
+                      lease_id = case $2 when 'running' then gen_random_uuid() end,
+                      leased_until = case $2 when 'running' then now() end
+                where id = $1";
+    for from in states {
+        for to in states {
+            let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+            let mut owner = db.owner().await;
+            let path: &[&str] = match from {
+                "queued" => &[],
+                "running" => &["running"],
+                _ => &["running", "failed"],
+            };
+            for step in path {
+                sqlx::query(set).bind(id).bind(*step).execute(&mut owner).await.unwrap();
+            }
+            let result = sqlx::query(set).bind(id).bind(to).execute(&mut owner).await.map_err(DbError::from);
+            if from == to || allowed.contains(&(from, to)) {
+                result.unwrap_or_else(|error| panic!("{from} -> {to}: {error}"));
+            } else {
+                let error = result.expect_err("the edge is refused");
+                assert!(error.is_refusal("ZP003"), "{from} -> {to}: {error}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_job_waits_for_its_time() {
+    let (db, workspace) = setup().await;
+    let at = db.clock.now() + SignedDuration::from_hours(2);
+    enqueue(&db.db, workspace, NewJob::new(TYPE, json!({})).at(at)).await;
+    assert_eq!(claim(&db.db, "w").await.len(), 0);
+    assert_eq!(store::next_due_at(db.db.pool(), &[TYPE]).await.unwrap(), Some(at));
+    db.clock.advance(SignedDuration::from_hours(2));
+    assert_eq!(claim(&db.db, "w").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_job_with_a_live_dedup_key_is_not_added_twice_but_may_come_again_once_it_is_done() {
+    let (db, workspace) = setup().await;
+    let job = || NewJob::new(TYPE, json!({})).once("chat-1");
+    let first = enqueue(&db.db, workspace, job()).await;
+    assert_eq!(enqueue(&db.db, workspace, job()).await, first);
+    let other = db.workspace("theirs").await;
+    assert_ne!(enqueue(&db.db, other, job()).await, first);
+    let works = runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) });
+    assert_eq!(works.drain().await.unwrap().succeeded, 2);
+    assert_ne!(enqueue(&db.db, workspace, job()).await, first);
+}
+
+#[tokio::test]
+async fn a_schedule_fires_once_however_many_processes_look_and_makes_up_for_missed_times_once() {
+    let (db, workspace) = setup().await;
+    store::put_schedule(db.db.pool(), workspace, "hourly", NewJob::new(TYPE, json!({})), Duration::from_secs(3600))
+        .await
+        .unwrap();
+    assert_eq!(store::fire_schedules(db.db.pool()).await.unwrap(), 0);
+    // Five intervals and a half pass while everything is down.
+    db.clock.advance(SignedDuration::from_mins(5 * 60 + 30));
+    let looks = (0..8).map(|_| async {
+        let process = db.another();
+        store::fire_schedules(process.pool()).await.unwrap()
+    });
+    let fired: i32 = futures::future::join_all(looks).await.into_iter().sum();
+    assert_eq!(fired, 1);
+    let works = runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) });
+    assert_eq!(works.drain().await.unwrap().succeeded, 1);
+    db.clock.advance(SignedDuration::from_mins(29));
+    assert_eq!(works.drain().await.unwrap().picked, 0);
+    db.clock.advance(SignedDuration::from_mins(1));
+    assert_eq!(works.drain().await.unwrap().picked, 1);
+}
+
+#[tokio::test]
+async fn many_workers_on_many_connections_run_every_job_exactly_once() {
+    let db = TestDb::new().await;
+    let workspace = db.workspace("ours").await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let stop = CancellationToken::new();
+    let start = |n: usize| {
+        let process = db.another();
+        let runs = Arc::clone(&runs);
+        let mut registry = Registry::new();
+        registry.register(JobType::new(TYPE).concurrency(8), move |_| {
+            let runs = Arc::clone(&runs);
+            async move {
+                runs.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+        });
+        tokio::spawn(Runner::new(process, registry, format!("worker-{n}")).run(stop.clone()))
+    };
+    let workers: Vec<_> = (0..4).map(start).collect();
+    runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) }).register().await.unwrap();
+    for batch in 0..10 {
+        let mut tx = db.db.begin(workspace).await.unwrap();
+        let jobs = (0..200).map(|n| NewJob::new(TYPE, json!({"n": batch * 200 + n}))).collect();
+        jobs::enqueue_many(&mut tx, workspace, jobs, None).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    db.db.wake().tell(Topic::Jobs);
+    let done = "select count(*) from ops.job_runs where outcome = 'succeeded'";
+    while sqlx::query(done).fetch_one(db.db.pool()).await.unwrap().get::<i64, _>(0) < 2000 {
+        tokio::task::yield_now().await;
+    }
+    stop.cancel();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    assert_eq!(runs.load(Ordering::Relaxed), 2000);
+    let left: i64 = sqlx::query_scalar("select count(*) from ops.jobs").fetch_one(db.db.pool()).await.unwrap();
+    assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn a_graceful_stop_gives_back_what_was_not_started_without_costing_an_attempt() {
+    let db = TestDb::new().await;
+    let workspace = db.workspace("ours").await;
+    let stop = CancellationToken::new();
+    let (started, mut first_started) = tokio::sync::mpsc::unbounded_channel();
+    let goes_on = Arc::new(tokio::sync::Semaphore::new(0));
+    let gate = Arc::clone(&goes_on);
+    let slow = runner(&db.another(), JobType::new(TYPE).concurrency(1), move |_| {
+        let (started, gate) = (started.clone(), Arc::clone(&gate));
+        async move {
+            let _ = started.send(());
+            drop(gate.acquire().await);
+            Ok(())
+        }
+    });
+    slow.register().await.unwrap();
+    for _ in 0..4 {
+        enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    }
+    let running = tokio::spawn(slow.run(stop.clone()));
+    first_started.recv().await.unwrap();
+    stop.cancel();
+    goes_on.add_permits(1);
+    running.await.unwrap();
+    let rows = sqlx::query("select status, attempts from ops.jobs").fetch_all(db.db.pool()).await.unwrap();
+    let left: Vec<(String, i32)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(left, vec![("queued".to_owned(), 0); 3]);
+}

@@ -1,0 +1,9 @@
+//! The platform's promises, on a real PostgreSQL. One file per promise.
+
+mod bus;
+mod catalog;
+mod install;
+mod jobs;
+mod journal;
+mod tenancy;
+mod tokens;

@@ -1,0 +1,84 @@
+//! A workspace sees its own rows and no others, whatever a query says.
+
+use platform::{
+    DbError,
+    jobs::{self, NewJob},
+    tokens, workspaces,
+};
+use serde_json::json;
+use sqlx::Row;
+use testkit::TestDb;
+
+async fn count(tx: &mut sqlx::PgConnection, query: &'static str) -> i64 {
+    sqlx::query(query).fetch_one(tx).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn a_transaction_sees_only_the_workspace_it_names() {
+    let db = TestDb::new().await;
+    let (ours, theirs) = (db.workspace("ours").await, db.workspace("theirs").await);
+    for workspace in [ours, theirs] {
+        tokens::create(db.db.pool(), workspace, "t", &kernel::Scopes::all(), None).await.unwrap();
+    }
+    let mut tx = db.db.begin(ours).await.unwrap();
+    assert_eq!(count(&mut tx, "select count(*) from core.api_tokens").await, 1);
+    assert_eq!(count(&mut tx, "select count(*) from core.workspaces").await, 1);
+    assert_eq!(count(&mut tx, "select count(*) from ops.journal").await, 2);
+    drop(tx);
+    let mut system = db.db.begin_system().await.unwrap();
+    assert_eq!(count(&mut system, "select count(*) from core.api_tokens").await, 2);
+}
+
+#[tokio::test]
+async fn a_transaction_cannot_write_into_another_workspace() {
+    let db = TestDb::new().await;
+    let (ours, theirs) = (db.workspace("ours").await, db.workspace("theirs").await);
+    let mut tx = db.db.begin(ours).await.unwrap();
+    let error: DbError =
+        sqlx::query("select ops.append_journal($1, 'x', 'x')").bind(theirs.uuid()).execute(&mut *tx).await.unwrap_err().into();
+    assert!(error.to_string().contains("row-level security"), "{error}");
+}
+
+#[tokio::test]
+async fn without_a_workspace_the_ordinary_role_sees_nothing() {
+    let db = TestDb::new().await;
+    db.workspace("ours").await;
+    let mut tx = db.db.begin_system().await.unwrap();
+    sqlx::query("set local role beresta_app").execute(&mut *tx).await.unwrap();
+    assert_eq!(count(&mut tx, "select count(*) from core.workspaces").await, 0);
+}
+
+#[tokio::test]
+async fn the_workspace_of_a_transaction_does_not_leak_into_the_next_one_on_its_connection() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    for _ in 0..20 {
+        drop(db.db.begin(ours).await.unwrap());
+        let row = sqlx::query("select current_user::text, platform.workspace_id()").fetch_one(db.db.pool()).await.unwrap();
+        assert_eq!(row.get::<String, _>(0), "beresta_system");
+        assert_eq!(row.get::<Option<uuid::Uuid>, _>(1), None);
+    }
+}
+
+#[tokio::test]
+async fn a_job_for_a_workspace_that_does_not_exist_is_refused() {
+    let db = TestDb::new().await;
+    sqlx::query("select ops.register_job_type('sample', 3, 60000)").execute(db.db.pool()).await.unwrap();
+    let mut tx = db.db.begin_system().await.unwrap();
+    let error = jobs::enqueue(&mut tx, kernel::WorkspaceId::new(), NewJob::new("sample", json!({})), None).await.unwrap_err();
+    assert!(error.is_refusal("ZP005"), "{error}");
+}
+
+#[tokio::test]
+async fn an_unknown_workspace_is_refused_with_the_names_there_are() {
+    let db = TestDb::new().await;
+    assert_eq!(
+        workspaces::find(&db.db, "demo").await.unwrap_err().message,
+        "there is no workspace `demo`; there are none yet: `beresta seed` makes `demo`"
+    );
+    let ours = db.workspace("ours").await;
+    assert_eq!(workspaces::find(&db.db, "our").await.unwrap_err().message, "there is no workspace `our`; there are: ours");
+    assert_eq!(workspaces::find(&db.db, "ours").await.unwrap().id(), ours);
+    assert_eq!(workspaces::find(&db.db, &ours.to_string()).await.unwrap().id(), ours);
+    assert!(workspaces::find(&db.db, "system").await.is_err());
+}

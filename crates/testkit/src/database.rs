@@ -1,0 +1,114 @@
+//! A database per test: a copy of a template that has everything installed.
+
+use std::future::Future;
+
+use jiff::Timestamp;
+use kernel::{Clock, WorkspaceId};
+use platform::{Db, Module, Settings, install};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+use crate::server;
+
+/// Frozen tests start here.
+const START: &str = "2026-03-02T09:00:00Z";
+
+/// A fresh database, dropped with this value.
+pub struct TestDb {
+    pub db: Db,
+    pub clock: Clock,
+    pub url: String,
+    name: String,
+}
+
+impl TestDb {
+    /// Everything that the platform installs, on the system's clock.
+    pub async fn new() -> Self {
+        Self::with(&[platform::SQL], Clock::system()).await
+    }
+
+    /// The same, with a clock that moves only when told to.
+    pub async fn frozen() -> Self {
+        Self::with(&[platform::SQL], Clock::frozen(START.parse::<Timestamp>().expect("a time"))).await
+    }
+
+    pub async fn with(modules: &[Module], clock: Clock) -> Self {
+        let template = template(modules).await;
+        let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+        admin(&format!("create database {name} template {template} strategy file_copy")).await;
+        Self::open(name, clock)
+    }
+
+    /// A database with nothing in it.
+    pub async fn empty() -> Self {
+        let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+        admin(&format!("create database {name}")).await;
+        Self::open(name, Clock::system())
+    }
+
+    fn open(name: String, clock: Clock) -> Self {
+        let url = server().url(&name);
+        let db = Db::connect(&Settings { connections_max: 8, ..Settings::new(&url) }, clock.clone()).expect("a usable URL");
+        Self { db, clock, url, name }
+    }
+
+    /// A connection of the owner, whom row security does not hold back.
+    pub async fn owner(&self) -> PgConnection {
+        PgConnection::connect(&self.url).await.expect("the test database answers")
+    }
+
+    /// A pool of its own on the same database, as another process would have.
+    pub fn another(&self) -> Db {
+        Db::connect(&Settings { connections_max: 8, ..Settings::new(&self.url) }, self.clock.clone()).expect("a usable URL")
+    }
+
+    pub async fn workspace(&self, name: &str) -> WorkspaceId {
+        platform::workspaces::create(self.db.pool(), name).await.expect("a workspace is made")
+    }
+}
+
+impl Drop for TestDb {
+    fn drop(&mut self) {
+        let statement = format!("drop database if exists {} with (force)", self.name);
+        block_on(async move { admin(&statement).await });
+    }
+}
+
+/// Runs a statement on the cluster as its owner.
+pub async fn admin(statement: &str) {
+    let mut connection = PgConnection::connect(&server().url("postgres")).await.expect("the test cluster answers");
+    connection.execute(AssertSqlSafe(statement.to_owned())).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+}
+
+/// Makes the template of these modules once, whichever test process comes first.
+async fn template(modules: &[Module]) -> String {
+    let name = format!("template_{}", &install::fingerprint(modules)[..16]);
+    let mut connection = PgConnection::connect(&server().url("postgres")).await.expect("the test cluster answers");
+    connection.execute("select pg_advisory_lock(hashtext('testkit.template'))").await.expect("the lock is taken");
+    let is_ready: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
+        .bind(&name)
+        .fetch_one(&mut connection)
+        .await
+        .expect("the catalog answers");
+    if !is_ready {
+        let mut run = async |statement: String| {
+            connection.execute(AssertSqlSafe(statement.clone())).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        };
+        run(format!("drop database if exists {name} with (force)")).await;
+        run(format!("create database {name}")).await;
+        let mut owner = PgConnection::connect(&server().url(&name)).await.expect("the template answers");
+        if let Err(error) = platform::install(&mut owner, modules).await {
+            panic!("the SQL does not install: {error}: {:?}", std::error::Error::source(&error).map(ToString::to_string));
+        }
+        owner.close().await.expect("the template is closed");
+        run(format!("alter database {name} is_template true")).await;
+    }
+    name
+}
+
+fn block_on(work: impl Future<Output = ()> + Send + 'static) {
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(work);
+    });
+    let _ = thread.join();
+}

@@ -1,0 +1,7 @@
+//! A real PostgreSQL for tests: one cluster for all test processes, a fresh database for each test.
+
+mod cluster;
+mod database;
+
+pub use cluster::server;
+pub use database::{TestDb, admin};
