@@ -113,7 +113,7 @@ impl Serving {
     }
 
     pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
-        let response = reqwest::get(format!("{}{path}", self.base)).await.expect("it answers");
+        let response = client().get(format!("{}{path}", self.base)).send().await.expect("it answers");
         let status = response.status().as_u16();
         (status, response.json().await.unwrap_or_default())
     }
@@ -124,6 +124,13 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// An HTTP client; reqwest is built without a default for TLS.
+pub(crate) fn client() -> reqwest::Client {
+    static CRYPTO: std::sync::Once = std::sync::Once::new();
+    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    reqwest::Client::new()
 }
 
 /// Looks until the fact is there.

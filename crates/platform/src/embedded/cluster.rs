@@ -62,8 +62,8 @@ impl Cluster {
             return Ok(None);
         }
         self.init(progress)?;
-        self.forget_stale_pid_file();
         self.make_own(&self.socket_dir)?;
+        self.disown_leftovers();
         let deadline = Instant::now() + START_MAX;
         loop {
             let mut child = self.spawn()?;
@@ -130,11 +130,14 @@ impl Cluster {
         fs::rename(&fresh, self.data()).map_err(io_error("cannot move the new cluster to its place"))
     }
 
-    /// PostgreSQL itself judges a leftover pid file, except when that pid now belongs to another program.
-    fn forget_stale_pid_file(&self) {
-        let path = self.data().join("postmaster.pid");
-        if path.exists() && self.server_pid().is_none() {
-            let _ = fs::remove_file(path);
+    /// A leftover pid file may name a pid that belongs to another program by now, or to a zombie; PostgreSQL would
+    /// take that for a running server. It ignores its parent's pid, so the files get ours. They are not removed:
+    /// PostgreSQL finds in them whether children of the dead server still have its memory.
+    fn disown_leftovers(&self) {
+        for path in [self.data().join("postmaster.pid"), self.socket_dir.join(".s.PGSQL.5432.lock")] {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+            let _ = fs::write(&path, format!("{}\n{rest}", std::process::id()));
         }
     }
 

@@ -26,6 +26,8 @@ while :; do
     flock -u 5 # somebody came back
 done
 pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || exit 0
+# A leftover file may name a pid that now belongs to somebody else.
+[ ! -d /proc/self ] || [ "$(readlink "/proc/$pid/cwd")" = "$1/data" ] || exit 0
 kill -INT "$pid" 2>/dev/null
 while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 "#;

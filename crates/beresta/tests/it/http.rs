@@ -1,0 +1,229 @@
+//! What comes in wrong is answered with an envelope and words that help, and changes nothing.
+
+use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use platform::{
+    jobs::{self, NewJob},
+    tokens,
+};
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use testkit::TestDb;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::support::{Serving, beresta, client, until};
+
+struct Fixture {
+    db: TestDb,
+    serving: Serving,
+    token: Secret,
+    workspace: WorkspaceId,
+    http: Client,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    async fn with(settings: &[(&str, &str)]) -> Self {
+        let db = TestDb::new().await;
+        let workspace = db.workspace("ours").await;
+        let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None).await.unwrap();
+        let mut command =
+            beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url, "--data-dir", "/tmp/beresta-test-objects"]);
+        command.envs(settings.iter().copied());
+        let serving = Serving::start(command);
+        Self { db, serving, token, workspace, http: client() }
+    }
+
+    fn call(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.serving.base)).bearer_auth(self.token.expose())
+    }
+
+    /// A job that has failed for good.
+    async fn failed_job(&self) -> i64 {
+        sqlx::query("select ops.register_job_type('sample', 1, 60000)").execute(self.db.db.pool()).await.unwrap();
+        let mut tx = self.db.db.begin(self.workspace).await.unwrap();
+        let id = jobs::enqueue(&mut tx, self.workspace, NewJob::new("sample", json!({})), None).await.unwrap();
+        tx.commit().await.unwrap();
+        let claimed = jobs::store::claim_jobs(self.db.db.pool(), "w", &[("sample", 1)]).await.unwrap();
+        let failure = jobs::store::Failure { lease: (&claimed[0]).into(), error: json!({"message": "no"}), retry_in: None };
+        jobs::store::fail_jobs(self.db.db.pool(), &[failure]).await.unwrap();
+        id
+    }
+}
+
+/// Every failure is an envelope: its parts are there and agree with the HTTP status.
+async fn refused(request: reqwest::RequestBuilder, status: u16, kind: &str, words: &str) -> Value {
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status().as_u16(), status, "{words}");
+    let trace = response.headers().get("x-trace-id").expect("a trace id").to_str().unwrap().to_owned();
+    let body: Value = response.json().await.unwrap();
+    assert_eq!((body["ok"].as_bool(), body["status_code"].as_u64()), (Some(false), Some(u64::from(status))), "{body}");
+    assert_eq!(body["error"]["kind"], kind, "{body}");
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains(words), "{message:?} should say {words:?}");
+    assert_eq!(body["meta"]["correlation"]["trace_id"], trace.as_str());
+    body
+}
+
+#[tokio::test]
+async fn a_bad_request_of_any_kind_gets_an_envelope_with_words_that_help() {
+    let f = Fixture::new().await;
+    let id = f.failed_job().await;
+    let retry = format!("/api/jobs/{id}/retry");
+    let post = |body: &'static str| f.call(Method::POST, &retry).header("content-type", "application/json").body(body);
+
+    refused(f.call(Method::GET, "/api/nowhere"), 404, "not_found", "/openapi.json").await;
+    refused(f.call(Method::DELETE, "/api/me"), 405, "validation", "is not for DELETE").await;
+    refused(f.call(Method::POST, &retry).body("reason=x"), 415, "validation", "Content-Type: application/json").await;
+    refused(post("{"), 400, "validation", "EOF").await;
+    refused(post(r#"{"reason": "a", "reason": "b"}"#), 400, "validation", "`reason` stands twice").await;
+    refused(post(r#"{"reason": "\u0000"}"#), 400, "validation", "NUL").await;
+    refused(post(r#"{"resaon": "x"}"#), 422, "validation", "unknown field `resaon`, expected `reason`").await;
+    refused(post(r#"{"reason": 7}"#), 422, "validation", "expected a string").await;
+    refused(post(r#"{"reason": " "}"#), 422, "validation", "1 to 500 characters").await;
+    refused(f.call(Method::GET, "/api/jobs?limit=0"), 422, "validation", "from 1 to 200").await;
+    refused(f.call(Method::GET, "/api/jobs?limit=ten"), 422, "validation", "limit").await;
+    refused(f.call(Method::GET, "/api/jobs?colour=red"), 422, "validation", "colour").await;
+    refused(f.call(Method::GET, "/api/jobs?status=done"), 422, "validation", "queued, running or failed").await;
+    refused(f.call(Method::GET, "/api/jobs/abc"), 404, "not_found", "abc").await;
+    refused(f.call(Method::GET, "/api/jobs/999999999"), 404, "not_found", "no such job").await;
+    let big = f.call(Method::POST, &retry).header("content-type", "application/json").body("x".repeat((1 << 20) + 1));
+    refused(big, 413, "too_large", "larger than this server accepts").await;
+
+    // After all of this the job is as it was, and can still be asked for.
+    let job: Value = f.call(Method::GET, &format!("/api/jobs/{id}")).send().await.unwrap().json().await.unwrap();
+    assert_eq!(job["data"]["job"]["status"], "failed");
+    let answer = f.call(Method::POST, &retry).json(&json!({"reason": "fixed"})).send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::ACCEPTED);
+    refused(f.call(Method::POST, &retry).json(&json!({"reason": "again"})), 409, "conflict", "only a failed one").await;
+}
+
+#[tokio::test]
+async fn a_missing_wrong_repeated_or_too_weak_token_is_refused() {
+    let f = Fixture::new().await;
+    let url = format!("{}/api/me", f.serving.base);
+    refused(f.http.get(&url), 401, "auth", "Authorization: Bearer <token>").await;
+    refused(f.http.get(&url).header("authorization", "Basic abc"), 401, "auth", "Authorization: Bearer <token>").await;
+    refused(f.http.get(&url).bearer_auth("brs_wrong"), 401, "auth", "not known").await;
+    refused(f.http.get(&url).bearer_auth("a").header("authorization", "Bearer b"), 401, "auth", "more than once").await;
+    let (_, reader) = tokens::create(f.db.db.pool(), f.workspace, "r", &Scopes::from_iter([Scope::Read]), None).await.unwrap();
+    let write =
+        f.http.post(format!("{}/api/jobs/1/retry", f.serving.base)).bearer_auth(reader.expose()).json(&json!({"reason": "x"}));
+    let body = refused(write, 403, "auth", "lacks the scope `write`").await;
+    assert_eq!(body["error"]["details"]["required_scope"], "write");
+}
+
+#[tokio::test]
+async fn another_workspaces_job_is_answered_like_one_that_does_not_exist() {
+    let f = Fixture::new().await;
+    let id = f.failed_job().await;
+    let theirs = f.db.workspace("theirs").await;
+    let (_, token) = tokens::create(f.db.db.pool(), theirs, "t", &Scopes::all(), None).await.unwrap();
+    let ask = |id: i64| f.http.get(format!("{}/api/jobs/{id}", f.serving.base)).bearer_auth(token.expose());
+    let foreign = refused(ask(id), 404, "not_found", "no such job").await;
+    let unknown = refused(ask(id + 1000), 404, "not_found", "no such job").await;
+    assert_eq!(foreign["error"], unknown["error"]);
+    let retry = f.http.post(format!("{}/api/jobs/{id}/retry", f.serving.base)).bearer_auth(token.expose());
+    refused(retry.json(&json!({"reason": "x"})), 404, "not_found", "no such job").await;
+}
+
+#[tokio::test]
+async fn a_trace_id_from_the_caller_is_kept_and_a_forged_one_is_not() {
+    let f = Fixture::new().await;
+    let ask = async |name: &'static str, value: &'static str| {
+        let response = f.call(Method::GET, "/api/me").header(name, value).send().await.unwrap();
+        response.headers()["x-trace-id"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(ask("x-trace-id", "order-17").await, "order-17");
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    assert_eq!(ask("traceparent", parent).await, "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_ne!(ask("x-trace-id", "a b=\"c\"").await, "a b=\"c\"");
+}
+
+#[tokio::test]
+async fn operations_endpoints_answer_without_a_token() {
+    let f = Fixture::new().await;
+    assert_eq!(f.serving.get("/healthz").await.1["data"]["status"], "alive");
+    let (status, ready) = f.serving.get("/readyz").await;
+    assert_eq!((status, &ready["data"]["roles"]), (200, &json!(["api", "dispatcher", "runner", "monitor"])));
+    let (_, document) = f.serving.get("/openapi.json").await;
+    assert!(document["openapi"].as_str().unwrap().starts_with("3."));
+    assert!(document["paths"]["/api/jobs/{id}/retry"]["post"]["requestBody"].is_object());
+    let metrics = client().get(format!("{}/metrics", f.serving.base)).send().await.unwrap().text().await.unwrap();
+    for name in ["beresta_http_request_seconds_bucket", "beresta_jobs_oldest_due_seconds", "beresta_database_up 1"] {
+        assert!(metrics.contains(name), "{name} is not in:\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_without_the_api_role_serves_only_operations() {
+    let db = TestDb::new().await;
+    let serving = Serving::on_database(&db.url, &["--roles", "runner"]);
+    assert_eq!(serving.get("/readyz").await.1["data"]["roles"], json!(["runner"]));
+    assert_eq!(serving.get("/api/me").await.0, 404);
+}
+
+#[tokio::test]
+async fn too_many_requests_at_once_are_told_to_come_back() {
+    let f = Fixture::with(&[("BERESTA_REQUESTS_MAX", "1")]).await;
+    // Holds the table of tokens, so that one request waits inside the server.
+    let mut lock = f.db.owner().await;
+    sqlx::raw_sql("begin; lock table core.api_tokens in access exclusive mode").execute(&mut lock).await.unwrap();
+    let waiting = tokio::spawn(f.call(Method::GET, "/api/me").send());
+    let body = until("the server is busy", async || {
+        let response = f.http.get(format!("{}/healthz", f.serving.base)).send().await.unwrap();
+        (response.status() == 503).then_some(response)
+    })
+    .await;
+    assert_eq!(body.headers()["retry-after"], "1");
+    let body: Value = body.json().await.unwrap();
+    assert_eq!((body["error"]["kind"].as_str(), body["error"]["retryable"].as_bool()), (Some("unavailable"), Some(true)));
+    sqlx::raw_sql("rollback").execute(&mut lock).await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_given_up_with_words() {
+    let f = Fixture::with(&[("BERESTA_REQUEST_TIMEOUT_SECONDS", "1")]).await;
+    let mut lock = f.db.owner().await;
+    sqlx::raw_sql("begin; lock table core.api_tokens in access exclusive mode").execute(&mut lock).await.unwrap();
+    refused(f.call(Method::GET, "/api/me"), 504, "timeout", "longer than 1 s").await;
+}
+
+#[tokio::test]
+async fn a_client_that_sends_garbage_or_a_huge_header_does_not_hurt_the_others() {
+    let f = Fixture::new().await;
+    let address = f.serving.base.trim_start_matches("http://").to_owned();
+    let huge = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(100_000));
+    for bytes in ["\0\x01\x02 nonsense\r\n\r\n".to_owned(), huge] {
+        let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();
+        let _ = stream.write_all(bytes.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
+    }
+    assert_eq!(f.serving.get("/healthz").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_graceful_stop_lets_a_request_come_to_its_end() {
+    let f = Fixture::new().await;
+    let mut lock = f.db.owner().await;
+    sqlx::raw_sql("begin; lock table core.api_tokens in access exclusive mode").execute(&mut lock).await.unwrap();
+    let waiting = tokio::spawn(f.call(Method::GET, "/api/me").send());
+    let busy = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    until("the request waits in the database", async || {
+        (sqlx::query_scalar::<_, i64>(busy).fetch_one(&mut lock).await.unwrap() > 0).then_some(())
+    })
+    .await;
+    f.serving.signal(nix::sys::signal::Signal::SIGTERM);
+    until("the server takes no more connections", async || {
+        let address = f.serving.base.trim_start_matches("http://").to_owned();
+        tokio::net::TcpStream::connect(address).await.is_err().then_some(())
+    })
+    .await;
+    sqlx::raw_sql("rollback").execute(&mut lock).await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap().status(), 200);
+}
