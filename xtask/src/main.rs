@@ -1,1 +1,45 @@
-fn main() {}
+//! The project's own tools. `cargo xtask test` is what CI runs.
+
+mod bench;
+mod licences;
+mod run;
+mod test;
+mod tidy;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every test there is: formatting, lints, habits, licences, unit, SQL, HTTP, clients, crash and browser
+    Test,
+    /// Write db/schema.sql anew
+    Schema,
+    /// Check the habits that a compiler cannot: rooms, edges between crates, file headers
+    Tidy,
+    /// Measure beside peers
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// The job queue beside graphile-worker and pg-boss (npm) and graphile_worker (the Rust crate)
+    Jobs(bench::jobs::Options),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Test => test::run(),
+        Command::Schema => test::write_schema(),
+        Command::Tidy => tidy::run(),
+        Command::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
+    }
+}

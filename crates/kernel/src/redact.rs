@@ -95,13 +95,13 @@ impl Named {
 const SECRET_NAME: &str = concat!(
     r"(?:[a-z0-9_.-]*(?:token|secrets?|passwords?|passwd|passphrase|signature|authorization|cookies?|credentials?",
     r"|(?:api|access|private|secret|signing|encryption)[_-]?key|access[_-]?key[_-]?id)",
-    r"|\b(?:pwd|sig|jwt|cvv|cvc))",
+    r"|(?-u:\b)(?:pwd|sig|jwt|cvv|cvc))",
 );
 
 static SECRET_KEY: LazyLock<Regex> = LazyLock::new(|| compile(&format!("(?i)^{SECRET_NAME}$")));
 
 static PHONE_KEY: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"(?i)^(?:[a-z0-9]+[_-])*(?:phones?|(?:tele)?phone[_-]?number|mobile|msisdn|tel)$"));
+    LazyLock::new(|| compile(r"(?i)^(?:[a-z0-9_-]*phone(?:s|[_-]?number)?|(?:[a-z0-9]+[_-])*(?:mobile|msisdn|tel))$"));
 
 /// One way in which something private looks. The groups of the pattern are the private part; exactly one of them takes
 /// part in a match, and the rest of the match, such as the name before a value, stays.
@@ -135,7 +135,7 @@ fn rules() -> Vec<Rule> {
         )),
         // A header line, to its end.
         Rule::new(concat!(
-            r"(?i)(?:authorization|cookie|api-key|\bx-[a-z0-9-]{0,64}(?:token|secret|signature))",
+            r"(?i)(?:authorization|cookie|api-key|(?-u:\b)x-[a-z0-9-]{0,64}(?:token|secret|signature))",
             r"[ \t]*:[ \t]*(\S[^\r\n]*)",
         )),
         // `"token": "…"` of JSON, `token: Some("…")` of Debug, `token = "…"` of configuration; also with the quotes
@@ -162,7 +162,7 @@ fn rules() -> Vec<Rule> {
             r"((?:[0-9]{6,}(?::|%(?:25)?3[Aa])[A-Za-z0-9_-]{30,}", // Telegram bot, also as `/bot<token>/`
             r"|brs_[A-Za-z0-9_-]{20,}",                            // Beresta
             r"|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*", // JWT
-            r"|\bsk-[A-Za-z0-9_-]{20,}",                           // OpenAI and those who followed
+            r"|(?-u:\b)sk-[A-Za-z0-9_-]{20,}",                     // OpenAI and those who followed
             r"|AIza[A-Za-z0-9_-]{30,}",                            // Google
             r"|(?:AKIA|ASIA)[0-9A-Z]{16}[A-Za-z0-9_-]*",           // AWS
             r"|gh[opsur]_[A-Za-z0-9_-]{30,}|github_pat_[A-Za-z0-9_-]{30,}",

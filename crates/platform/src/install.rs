@@ -121,23 +121,24 @@ pub fn fingerprint(modules: &[Module]) -> String {
 }
 
 async fn check_server(connection: &mut PgConnection) -> Result<(), InstallError> {
-    let version: i32 =
-        sqlx::query_scalar("select current_setting('server_version_num')::int").fetch_one(&mut *connection).await?;
-    if version < 150_000 {
+    let query =
+        "select current_setting('server_version_num')::int, exists (select from pg_available_extensions where name = 'vector')";
+    let (version, has_vector) = sqlx::query_as(query).fetch_one(connection).await?;
+    judge_server(version, has_vector)
+}
+
+fn judge_server(version: i32, has_vector: bool) -> Result<(), InstallError> {
+    let major = version / 10_000;
+    if major < 15 {
+        return Err(InstallError::Unsuitable(format!("this PostgreSQL is version {major}; Beresta needs 15 or newer")));
+    }
+    if !has_vector {
         return Err(InstallError::Unsuitable(format!(
-            "this PostgreSQL is version {}; Beresta needs 15 or newer",
-            version / 10_000
+            "this PostgreSQL lacks the extension `vector` (pgvector); install it there \
+             (on Debian the package is postgresql-{major}-pgvector) and try again"
         )));
     }
-    let has_vector: bool = sqlx::query_scalar("select exists (select from pg_available_extensions where name = 'vector')")
-        .fetch_one(connection)
-        .await?;
-    if has_vector {
-        return Ok(());
-    }
-    Err(InstallError::Unsuitable(
-        "this PostgreSQL lacks the extension `vector` (pgvector); install it there (on Debian: the package postgresql-NN-pgvector) and try again".into(),
-    ))
+    Ok(())
 }
 
 /// A look without a lock, so that a process that starts beside a busy system disturbs nobody.
@@ -223,4 +224,19 @@ fn module_hash(module: &Module) -> String {
 
 fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_too_old_or_lacks_vector_is_refused_with_what_to_do() {
+        assert!(judge_server(150_018, true).is_ok());
+        assert!(judge_server(180_006, true).is_ok());
+        let error = judge_server(140_012, true).unwrap_err().to_string();
+        assert_eq!(error, "this PostgreSQL is version 14; Beresta needs 15 or newer");
+        let error = judge_server(160_001, false).unwrap_err().to_string();
+        assert!(error.contains("lacks the extension `vector`") && error.contains("postgresql-16-pgvector"), "{error}");
+    }
 }

@@ -1,1 +1,264 @@
 //! The console, in a real browser.
+
+use std::{
+    os::unix::process::CommandExt,
+    process::{Child, Command, Stdio},
+};
+
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use platform::{
+    jobs::{self, NewJob},
+    tokens,
+};
+use serde_json::json;
+use testkit::TestDb;
+
+use crate::support::{Serving, client, until, workspace_root};
+
+/// A browser that ends with this value.
+struct Browser {
+    driver: Child,
+    client: Client,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    async fn open(width: u32, height: u32, is_dark: bool) -> Self {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let driver = Command::new("chromedriver")
+            .arg(format!("--port={port}"))
+            // A group of its own, so that the browser ends with its driver.
+            .process_group(0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is installed; `cargo xtask test` installs it");
+        let profile = tempfile::tempdir().unwrap();
+        let mut args = vec![
+            "--headless".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-dev-shm-usage".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            format!("--user-data-dir={}", profile.path().display()),
+            format!("--window-size={width},{height}"),
+        ];
+        if is_dark {
+            args.push("--force-dark-mode".to_owned());
+            args.push("--blink-settings=preferredColorScheme=0".to_owned());
+        }
+        let mut options = json!({"args": args});
+        if width < 500 {
+            // A window cannot be as narrow as a phone; a phone can be pretended.
+            options["mobileEmulation"] = json!({"deviceMetrics": {"width": width, "height": height, "pixelRatio": 2.0}});
+        }
+        let capabilities = json!({"goog:chromeOptions": options}).as_object().unwrap().clone();
+        let url = format!("http://127.0.0.1:{port}");
+        let client = until("chromedriver answers", async || {
+            ClientBuilder::new(HttpConnector::new()).capabilities(capabilities.clone()).connect(&url).await.ok()
+        })
+        .await;
+        Self { driver, client, _profile: profile }
+    }
+
+    /// The text of an element; a live page may replace it while it is being read.
+    async fn text(&self, selector: &str) -> String {
+        until(selector, async || {
+            let found = self.client.find(Locator::Css(selector)).await.ok()?;
+            found.text().await.ok()
+        })
+        .await
+    }
+
+    async fn click(&self, selector: &str) {
+        self.client.find(Locator::Css(selector)).await.expect(selector).click().await.expect(selector);
+    }
+
+    async fn sign_in(&self, base: &str, token: &str) {
+        self.client.goto(base).await.unwrap();
+        self.client.wait().for_element(Locator::Css("#token")).await.unwrap().send_keys(token).await.unwrap();
+        self.click("form.sign-in button").await;
+    }
+
+    /// Keeps a picture under target/screenshots, for people to look at.
+    async fn picture(&self, name: &str) {
+        let dir = workspace_root().join("target/screenshots");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join(format!("{name}.png")), self.client.screenshot().await.unwrap()).unwrap();
+    }
+
+    async fn path(&self) -> String {
+        self.client.current_url().await.unwrap().path().to_owned()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let group = nix::unistd::Pid::from_raw(i32::try_from(self.driver.id()).unwrap_or(0));
+        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        let _ = self.driver.wait();
+    }
+}
+
+struct Stage {
+    db: TestDb,
+    workspace: WorkspaceId,
+    token: Secret,
+    serving: Serving,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let db = TestDb::new().await;
+        let workspace = db.workspace("shop").await;
+        let (_, token) = tokens::create(db.db.pool(), workspace, "Olga's laptop", &Scopes::all(), None).await.unwrap();
+        let serving = Serving::on_database(&db.url, &["--demo-jobs"]);
+        Self { db, workspace, token, serving }
+    }
+
+    async fn enqueue(&self, payload: serde_json::Value) -> i64 {
+        let mut tx = self.db.db.begin(self.workspace).await.unwrap();
+        let id = jobs::enqueue(&mut tx, self.workspace, NewJob::new("demo.note", payload), None).await.unwrap();
+        tx.commit().await.unwrap();
+        self.db.db.wake().tell(platform::wake::Topic::Jobs);
+        id
+    }
+
+    async fn failed_job(&self) -> i64 {
+        let id = self.enqueue(json!({"text": "no number here: <script>alert(1)</script>"})).await;
+        until("the job has failed", async || {
+            let status: Option<String> = sqlx::query_scalar("select status from ops.jobs where id = $1")
+                .bind(id)
+                .fetch_optional(self.db.db.pool())
+                .await
+                .unwrap();
+            (status.as_deref() == Some("failed")).then_some(())
+        })
+        .await;
+        id
+    }
+}
+
+#[tokio::test]
+async fn a_person_signs_in_sees_the_overview_live_and_signs_out() {
+    let stage = Stage::new().await;
+    let browser = Browser::open(1280, 900, false).await;
+    browser.client.goto(&format!("{}/console/jobs", stage.serving.base)).await.unwrap();
+    assert_eq!(browser.path().await, "/console/sign-in");
+
+    browser.sign_in(&stage.serving.base, "brs_wrong").await;
+    assert!(browser.text("[role=alert]").await.contains("This token is not known"));
+    let (_, weak) =
+        tokens::create(stage.db.db.pool(), stage.workspace, "r", &Scopes::from_iter([Scope::Read]), None).await.unwrap();
+    browser.sign_in(&stage.serving.base, weak.expose()).await;
+    assert!(browser.text("[role=alert]").await.contains("lacks the scope `console`"));
+
+    browser.sign_in(&stage.serving.base, stage.token.expose()).await;
+    assert!(browser.text("[data-fragment=health]").await.contains("All is well"));
+    assert!(browser.text("[data-fragment=journal]").await.contains("token_created"));
+    assert!(browser.text(".brand-workspace").await.contains("shop"));
+    // What happens now appears by itself.
+    until("the stream is open", async || (browser.text("[data-live]").await == "live").then_some(())).await;
+    stage.enqueue(json!({"n": 4711})).await;
+    until("the note appears", async || browser.text("[data-fragment=journal]").await.contains("4711").then_some(())).await;
+    // The cookie is out of reach for scripts.
+    let cookies = browser.client.execute("return document.cookie", vec![]).await.unwrap();
+    assert_eq!(cookies, "");
+
+    browser.click("form[action='/console/sign-out'] button").await;
+    until("the sign-in page", async || (browser.path().await == "/console/sign-in").then_some(())).await;
+    browser.client.goto(&format!("{}/console", stage.serving.base)).await.unwrap();
+    assert_eq!(browser.path().await, "/console/sign-in");
+}
+
+#[tokio::test]
+async fn a_failed_job_is_found_read_and_asked_for_again() {
+    let stage = Stage::new().await;
+    let id = stage.failed_job().await;
+    let browser = Browser::open(1280, 900, false).await;
+    browser.sign_in(&stage.serving.base, stage.token.expose()).await;
+    assert!(browser.text("[data-fragment=errors]").await.contains("cannot be read"));
+    browser.client.goto(&format!("{}/console/jobs?status=failed", stage.serving.base)).await.unwrap();
+    browser.client.find(Locator::LinkText("demo.note")).await.unwrap().click().await.unwrap();
+    until("the page of the job", async || (browser.path().await == format!("/console/jobs/{id}")).then_some(())).await;
+    let page = browser.text("main").await;
+    assert!(page.contains("<script>alert(1)</script>"), "what was sent is shown as text: {page}");
+    browser.client.find(Locator::XPath("//button[text()='Run it again']")).await.unwrap().click().await.unwrap();
+    until("it ran again", async || {
+        let runs: i64 = sqlx::query_scalar("select count(*) from ops.job_runs where job_id = $1")
+            .bind(id)
+            .fetch_one(stage.db.db.pool())
+            .await
+            .unwrap();
+        (runs == 2).then_some(())
+    })
+    .await;
+    browser.client.goto(&format!("{}/console/jobs/999999", stage.serving.base)).await.unwrap();
+    assert!(browser.text("main").await.contains("there is no such job"));
+}
+
+#[tokio::test]
+async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
+    let stage = Stage::new().await;
+    stage.failed_job().await;
+    for n in 0..30 {
+        stage.enqueue(json!({"n": n})).await;
+    }
+    for (width, height, is_dark, name) in [
+        (1280, 900, false, "wide-light"),
+        (1280, 900, true, "wide-dark"),
+        (390, 844, false, "narrow-light"),
+        (390, 844, true, "narrow-dark"),
+    ] {
+        let browser = Browser::open(width, height, is_dark).await;
+        browser.client.goto(&stage.serving.base).await.unwrap();
+        browser.picture(&format!("sign-in-{name}")).await;
+        browser.sign_in(&stage.serving.base, stage.token.expose()).await;
+        browser.text("[data-fragment=journal]").await;
+        for page in ["", "/jobs", "/journal"] {
+            browser.client.goto(&format!("{}/console{page}", stage.serving.base)).await.unwrap();
+            browser.text("main").await;
+            let overflow = browser
+                .client
+                .execute("return document.documentElement.scrollWidth - document.documentElement.clientWidth", vec![])
+                .await
+                .unwrap();
+            assert_eq!(overflow, 0, "{page} in {name}");
+            let page = if page.is_empty() { "overview" } else { &page[1..] };
+            browser.picture(&format!("{page}-{name}")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_from_another_site_is_refused() {
+    let stage = Stage::new().await;
+    let http = client();
+    let cookie = format!("beresta_token={}", stage.token.expose());
+    let post = |site: &'static str, csrf: &'static str| {
+        http.post(format!("{}/console/sign-out", stage.serving.base))
+            .header("cookie", &cookie)
+            .header("sec-fetch-site", site)
+            .form(&[("csrf", csrf)])
+            .send()
+    };
+    assert_eq!(post("cross-site", "x").await.unwrap().status(), 403);
+    assert_eq!(post("same-origin", "guessed").await.unwrap().status(), 403);
+    let page = http.get(format!("{}/console", stage.serving.base)).header("cookie", &cookie).send().await.unwrap();
+    let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.contains("script-src 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    let away = http
+        .get(format!("{}/console/sign-in?next=//evil.example", stage.serving.base))
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(!away.contains("evil.example"));
+}

@@ -11,9 +11,11 @@ use regex::Regex;
 use super::{CARD, PHONE, compile, replace};
 
 /// What every window looks like from afar: seven digits with little between them.
-pub(super) const CANDIDATE: &str = r"[0-9](?:[^0-9A-Za-z]{0,3}[0-9]){6}";
+pub(super) const CANDIDATE: &str = r"[0-9](?:[^0-9A-Za-z]{0,9}[0-9]){6}";
 
 const GROUPS_MAX: usize = 7;
+/// Three characters, each of at most three bytes.
+const SEPARATOR_BYTES_MAX: usize = 9;
 const CARD_DIGITS_MAX: usize = 19;
 const PHONE_DIGITS_MAX: usize = 15;
 const PHONE_DIGITS_MIN: usize = 7;
@@ -21,18 +23,18 @@ const PHONE_DIGITS_MIN: usize = 7;
 /// Dates, times and UUIDs: their digits take no part.
 static PROTECTED: LazyLock<Regex> = LazyLock::new(|| {
     compile(concat!(
-        r"\b(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
+        r"(?-u:\b)(?:[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
         r"|(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])",
         r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?",
-        r"|(?:0?[1-9]|[12][0-9]|3[01])[./-](?:0?[1-9]|1[0-2])[./-](?:19|20)[0-9]{2})\b",
+        r"|(?:0?[1-9]|[12][0-9]|3[01])[./-](?:0?[1-9]|1[0-2])[./-](?:19|20)[0-9]{2})(?-u:\b)",
     ))
 });
 
 /// Words after which a number is a phone even without separators; `TEL;TYPE=cell:` is a vCard.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     compile(concat!(
-        r"(?i)(?:^|[\W\d_])(?:(?:[a-z]{1,24}[_-])?phones?|(?:tele)?phone[_ -]?number|mobile|msisdn|tel(?:;[a-z0-9=,;_-]{0,64})?",
-        r#"|тел(?:ефон)?|моб)\b\.?["'\\]{0,4}\s{0,3}[:=№]?\s{0,3}["'\\]{0,4}(?:\+|%2B)?\(?"#,
+        r"(?i)(?:(?-u:\b)(?:[a-z0-9]{1,24}[_-]){0,3}(?:(?:tele)?phone(?:[_ -]?number|s)?|mobile|msisdn)",
+        r#"|(?-u:\b)tel(?:;[a-z0-9=,;_-]{0,64})?|тел(?:ефон)?|моб)\.?["'\\]{0,4}\s{0,3}[:=№]?\s{0,3}["'\\]{0,4}(?:\+|%2B)?\(?"#,
     ))
 });
 
@@ -324,7 +326,7 @@ impl<'t> Window<'t> {
 
 fn is_joiner(between: &str) -> bool {
     let is_separator = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '-' | '\u{2011}' | '–' | '(' | ')');
-    between == "." || (between.chars().count() <= 3 && between.chars().all(is_separator))
+    between == "." || (between.len() <= SEPARATOR_BYTES_MAX && between.chars().all(is_separator))
 }
 
 fn is_digit_or_marker(c: char) -> bool {

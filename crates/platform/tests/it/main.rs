@@ -5,5 +5,6 @@ mod catalog;
 mod install;
 mod jobs;
 mod journal;
+mod objects;
 mod tenancy;
 mod tokens;

@@ -1,0 +1,271 @@
+//! `cargo xtask bench jobs`: our queue and three others on the same PostgreSQL with the same durability, taking turns.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use nix::sys::resource::{UsageWho, getrusage};
+use serde_json::{Value, json};
+
+use crate::run::{cargo, command, root, step};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Jobs per run
+    #[arg(long, default_value_t = 40_000)]
+    jobs: u32,
+    /// How often every contestant runs in each mode
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Only this mode: noop or http
+    #[arg(long)]
+    mode: Option<String>,
+    /// Only contestants whose name contains this, and our own
+    #[arg(long)]
+    only: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A contestant: its name and how it is started from the bench folder.
+struct Contestant {
+    name: &'static str,
+    program: &'static str,
+    args: &'static [&'static str],
+}
+
+const OURS: &str = "beresta";
+const NODE: &str = "peers/node_modules/.bin/node";
+const CONTESTANTS: &[Contestant] = &[
+    Contestant { name: OURS, program: "target/release/beresta_jobs", args: &[] },
+    Contestant { name: "graphile_worker (crate)", program: "target/release/graphile_worker_rs", args: &[] },
+    Contestant { name: "graphile-worker (npm)", program: NODE, args: &["peers/graphile-worker/main.mjs"] },
+    // Its documented queue of 500 is not its best on two cores; this one is.
+    Contestant {
+        name: "graphile-worker (npm), queue 2000",
+        program: NODE,
+        args: &["peers/graphile-worker/main.mjs", "--fetch", "2000"],
+    },
+    Contestant { name: "pg-boss (npm)", program: NODE, args: &["peers/pg-boss/main.mjs"] },
+];
+
+/// What one run cost.
+#[derive(Clone, Copy)]
+struct Run {
+    jobs_per_second: f64,
+    wal_bytes_per_job: f64,
+    commits_per_job: f64,
+    /// CPU of the contestant and of PostgreSQL, in microseconds per job.
+    own_cpu: f64,
+    database_cpu: f64,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    build()?;
+    let mut database = Helper::start(bench_dir().join("target/release/bench_database"), &[&data_dir()])?;
+    let sink = Helper::start(bench_dir().join("target/release/bench_sink"), &[])?;
+    let sink_url = sink.first_line.clone();
+    let mut runs: BTreeMap<(String, &str), Vec<Run>> = BTreeMap::new();
+    let modes = ["noop", "http"].into_iter().filter(|mode| options.mode.as_deref().is_none_or(|wanted| wanted == *mode));
+    let modes: Vec<&str> = modes.collect();
+    let is_wanted = |name: &str| name == OURS || options.only.as_deref().is_none_or(|wanted| name.contains(wanted));
+    for round in 0..options.rounds {
+        for mode in &modes {
+            for contestant in CONTESTANTS.iter().filter(|contestant| is_wanted(contestant.name)) {
+                let run = measure(contestant, mode, &sink_url, options.jobs, &mut database)?;
+                eprintln!("round {} {mode:4} {:34} {:8.0} jobs/s", round + 1, contestant.name, run.jobs_per_second);
+                runs.entry(((*mode).to_owned(), contestant.name)).or_default().push(run);
+            }
+        }
+    }
+    report(options, &modes, &runs)
+}
+
+fn bench_dir() -> PathBuf {
+    root().join("bench")
+}
+
+fn data_dir() -> String {
+    bench_dir().join("target/postgres").to_string_lossy().into_owned()
+}
+
+fn build() -> Result<()> {
+    for manifest in ["bench/beresta/Cargo.toml", "bench/peers/graphile_worker_rs/Cargo.toml"] {
+        step(
+            manifest,
+            cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path", manifest, "--target-dir", "bench/target"]),
+        )?;
+    }
+    if bench_dir().join("peers/node_modules/.package-lock.json").exists() {
+        return Ok(());
+    }
+    step("npm peers", command("npm", &["ci", "--prefix", "bench/peers", "--no-audit", "--no-fund", "--loglevel=error"]))
+}
+
+/// A process that answers lines with lines and ends with its input.
+struct Helper {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    first_line: String,
+}
+
+impl Helper {
+    fn start(program: PathBuf, args: &[&str]) -> Result<Self> {
+        let is_silent = !args.is_empty();
+        let mut child = Command::new(&program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| program.display().to_string())?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("its output")?);
+        let mut helper = Self { child, input, output, first_line: String::new() };
+        if !is_silent {
+            helper.first_line = helper.line()?;
+        }
+        Ok(helper)
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "a helper of the benchmark ended");
+        Ok(line.trim().to_owned())
+    }
+
+    fn ask(&mut self, question: &str) -> Result<Value> {
+        let input = self.input.as_mut().context("its input")?;
+        writeln!(input, "{question}")?;
+        input.flush()?;
+        Ok(serde_json::from_str(&self.line()?)?)
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database: &mut Helper) -> Result<Run> {
+    let url = database.ask("new contest")?["url"].as_str().context("a URL")?.to_owned();
+    let jobs_text = jobs.to_string();
+    let children_before = children_cpu_seconds();
+    let mut child = Command::new(bench_dir().join(contestant.program))
+        .args(contestant.args)
+        .args(["--database-url", &url, "--mode", mode, "--sink", sink, "--jobs", &jobs_text])
+        .current_dir(bench_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| contestant.name)?;
+    let mut lines = BufReader::new(child.stdout.take().context("its output")?).lines();
+    let mut wait_for = |event: &str| -> Result<Value> {
+        for line in lines.by_ref() {
+            let value: Value = serde_json::from_str(&line?)?;
+            if value["event"] == event {
+                return Ok(value);
+            }
+        }
+        anyhow::bail!("{} ended before `{event}`", contestant.name)
+    };
+    wait_for("ready")?;
+    let before = database.ask("sample")?;
+    ensure!(before["fsync"] == "on" && before["synchronous_commit"] == "on", "durability is off: {before}");
+    let own_before = tree_cpu_seconds(child.id());
+    writeln!(child.stdin.as_mut().context("its input")?, "go")?;
+    let seconds = wait_for("done")?["seconds"].as_f64().context("seconds")?;
+    let status = child.wait()?;
+    ensure!(status.success(), "{} ended with {status}", contestant.name);
+    let after = database.ask("sample")?;
+    let per_job = |key: &str| (after[key].as_f64().unwrap_or(0.0) - before[key].as_f64().unwrap_or(0.0)) / f64::from(jobs);
+    Ok(Run {
+        jobs_per_second: f64::from(jobs) / seconds,
+        wal_bytes_per_job: per_job("wal_bytes"),
+        commits_per_job: per_job("commits"),
+        own_cpu: (children_cpu_seconds() - children_before - own_before).max(0.0) * 1e6 / f64::from(jobs),
+        database_cpu: per_job("cpu_seconds") * 1e6,
+    })
+}
+
+/// The CPU time of every child that has ended, with the children it had waited for.
+fn children_cpu_seconds() -> f64 {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return 0.0 };
+    let seconds = |time: nix::sys::time::TimeVal| {
+        use nix::sys::time::TimeValLike;
+        time.num_microseconds() as f64 / 1e6
+    };
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+/// The CPU time of a living process and of its living children.
+fn tree_cpu_seconds(pid: u32) -> f64 {
+    let mut ticks = 0;
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let Some((head, rest)) = stat.rsplit_once(") ") else { continue };
+        let fields: Vec<u64> = rest.split(' ').map(|text| text.parse().unwrap_or(0)).collect();
+        let own: u32 = head.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0);
+        if own == pid || fields.get(1) == Some(&u64::from(pid)) {
+            ticks += fields.get(11).unwrap_or(&0) + fields.get(12).unwrap_or(&0);
+        }
+    }
+    ticks as f64 / 100.0
+}
+
+fn median(runs: &[Run], read: impl Fn(&Run) -> f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().map(read).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn report(options: &Options, modes: &[&str], runs: &BTreeMap<(String, &str), Vec<Run>>) -> Result<()> {
+    let mut rows = Vec::new();
+    for mode in modes {
+        let ours = runs.get(&((*mode).to_owned(), OURS)).map_or(0.0, |runs| median(runs, |run| run.jobs_per_second));
+        for contestant in CONTESTANTS {
+            let Some(runs) = runs.get(&((*mode).to_owned(), contestant.name)) else { continue };
+            let speed = median(runs, |run| run.jobs_per_second);
+            rows.push(json!({
+                "mode": mode, "contestant": contestant.name, "jobs_per_second": speed.round(), "ours_to_it": ours / speed,
+                "wal_bytes_per_job": median(runs, |run| run.wal_bytes_per_job).round(),
+                "commits_per_job": median(runs, |run| run.commits_per_job),
+                "cpu_us_per_job": median(runs, |run| run.own_cpu).round(),
+                "database_cpu_us_per_job": median(runs, |run| run.database_cpu).round(),
+            }));
+        }
+    }
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+        return Ok(());
+    }
+    println!("\n{} jobs per run, median of {} rounds, fsync and synchronous_commit on", options.jobs, options.rounds);
+    println!(
+        "{:5} {:34} {:>9} {:>10} {:>9} {:>12} {:>10} {:>10}",
+        "mode", "contestant", "jobs/s", "ours to it", "WAL B/job", "commits/job", "CPU us/job", "db us/job"
+    );
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap_or(0.0);
+        println!(
+            "{:5} {:34} {:9.0} {:9.2}x {:9.0} {:12.4} {:10.0} {:10.0}",
+            row["mode"].as_str().unwrap_or(""),
+            row["contestant"].as_str().unwrap_or(""),
+            number("jobs_per_second"),
+            number("ours_to_it"),
+            number("wal_bytes_per_job"),
+            number("commits_per_job"),
+            number("cpu_us_per_job"),
+            number("database_cpu_us_per_job"),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! Measurements beside peers, as ratios, in one run on one machine.
+
+pub(crate) mod jobs;

@@ -1,0 +1,52 @@
+//! `cargo xtask test`: every test there is.
+
+use std::{path::Path, time::Instant};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    licences,
+    run::{cargo, command, step},
+    tidy,
+};
+
+pub(crate) fn run() -> Result<()> {
+    let started = Instant::now();
+    step("formatting", cargo(&["fmt", "--all", "--check"]))?;
+    tidy::run()?;
+    licences::run()?;
+    install_browser()?;
+    step("lints", cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+    step("build", cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
+    step("tests", cargo(&["test", "--workspace", "--no-fail-fast"]))?;
+    println!("everything passed in {:.0} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+pub(crate) fn write_schema() -> Result<()> {
+    let mut test = cargo(&["test", "--package", "beresta", "--test", "it", "--quiet", "the_dumped_schema_is_fresh"]);
+    test.env("BERESTA_UPDATE_SCHEMA", "1");
+    step("db/schema.sql", test)
+}
+
+/// The console is tested in Chromium, which comes from the system's packages.
+fn install_browser() -> Result<()> {
+    let is_there = |name: &str| ["/usr/bin", "/usr/local/bin", "/snap/bin"].iter().any(|dir| Path::new(dir).join(name).exists());
+    if is_there("chromium") && is_there("chromedriver") {
+        return Ok(());
+    }
+    if !is_there("apt-get") {
+        bail!("the console is tested in a browser: install `chromium` and `chromedriver` with this system's package manager");
+    }
+    println!("installing Chromium from the system's packages, once");
+    let is_root = std::env::var("USER").is_ok_and(|user| user == "root") || nix::unistd::geteuid().is_root();
+    let apt = |args: &[&str]| {
+        let mut all = vec!["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300"];
+        all.extend(args);
+        let mut apt = if is_root { command(all[0], &all[1..]) } else { command("sudo", &all) };
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        apt
+    };
+    step("package lists", apt(&["update"]))?;
+    step("chromium", apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]))
+}
