@@ -24,7 +24,7 @@ pub(crate) fn command(program: &str, args: &[&str]) -> Command {
 pub(crate) fn step(name: &str, mut command: Command) -> Result<()> {
     println!("── {name}");
     let started = Instant::now();
-    let status = command.status().with_context(|| format!("{name}: cannot run {:?}", command.get_program()))?;
+    let status = command.status().with_context(|| format!("{name}: cannot run {}", command.get_program().display()))?;
     ensure!(status.success(), "{name} failed ({status})");
     println!("── {name}: ok, {:.0} s\n", started.elapsed().as_secs_f64());
     Ok(())
@@ -36,7 +36,7 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
 }
 
 pub(crate) fn output(mut command: Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot run {:?}", command.get_program()))?;
-    ensure!(output.status.success(), "{:?} failed: {}", command.get_program(), String::from_utf8_lossy(&output.stderr));
+    let output = command.output().with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    ensure!(output.status.success(), "{} failed: {}", command.get_program().display(), String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -344,7 +344,8 @@ mod tests {
 
     #[test]
     fn a_bad_value_is_refused_with_its_place_and_what_would_be_right() {
-        let cases: &[(&[(&str, &str)], &str, &str)] = &[
+        type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+        let cases: &[Case<'_>] = &[
             (&[("BERESTA_LISTEN", "localhost")], "", "BERESTA_LISTEN: `localhost` is not an address such as 127.0.0.1:7400"),
             (&[("BERESTA_REQUESTS_MAX", "0")], "", "BERESTA_REQUESTS_MAX: `0` is not a whole number from 1 to 100000"),
             (&[], "requests_max = -1", "`requests_max` in beresta.toml: `-1` is not a whole number"),

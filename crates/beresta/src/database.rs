@@ -31,15 +31,14 @@ pub(crate) struct Database {
 impl Database {
     /// Starts or finds the database and brings it up to date.
     pub(crate) async fn open(config: &Config, mode: Use, progress: fn(&str)) -> Result<Self> {
-        let (url, embedded, place) = match &config.database_url {
-            Some(url) => (url.clone(), None, "external, by DATABASE_URL".to_owned()),
-            None => {
-                let mut embedded = platform::embedded::Config::new(&config.data_dir, mode);
-                embedded.progress = progress;
-                let server = Embedded::start(embedded).await?;
-                make_database(&server).await?;
-                (Secret::new(server.url(NAME)), Some(server), "embedded, in the data directory".to_owned())
-            }
+        let (url, embedded, place) = if let Some(url) = &config.database_url {
+            (url.clone(), None, "external, by DATABASE_URL".to_owned())
+        } else {
+            let mut embedded = platform::embedded::Config::new(&config.data_dir, mode);
+            embedded.progress = progress;
+            let server = Embedded::start(embedded).await?;
+            make_database(&server).await?;
+            (Secret::new(server.url(NAME)), Some(server), "embedded, in the data directory".to_owned())
         };
         let mut owner = connect(&url, progress).await?;
         let installed = install(&mut owner, MODULES).await.context("the database cannot be brought up to date")?;

@@ -30,7 +30,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A browser comes back by itself; by then its token is checked anew.
-const STREAM_MAX: Duration = Duration::from_secs(10 * 60);
+const STREAM_MAX: Duration = Duration::from_mins(10);
 
 pub(crate) fn router() -> Router<App> {
     Router::new().route("/console/live", get(live)).route("/console/fragments/{name}", get(fragment))

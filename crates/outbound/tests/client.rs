@@ -1,5 +1,7 @@
 //! The client for providers: limits on everything, and errors that say whether the request may have been carried out.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use std::time::Duration;
 
 use axum::{Router, body::Body, routing::any};

@@ -170,26 +170,38 @@ impl Bus {
     async fn hand_on(&self) -> Result<Option<Duration>, DbError> {
         loop {
             let Some(position) = self.hub.wanted_from() else { return Ok(None) };
-            let rows: Vec<(Option<String>, Option<Uuid>, Option<String>, Option<Value>, bool)> =
-                sqlx::query_as("select * from bus.read_all_after($1, $2)")
-                    .bind(position.to_string())
-                    .bind(PAGE)
-                    .fetch_all(self.db.pool())
-                    .await?;
-            let is_held_back = rows.last().is_some_and(|row| row.4);
+            let rows: Vec<Row> = sqlx::query_as("select * from bus.read_all_after($1, $2)")
+                .bind(position.to_string())
+                .bind(PAGE)
+                .fetch_all(self.db.pool())
+                .await?;
+            let is_held_back = rows.last().is_some_and(|row| row.is_more_coming);
             let mut is_empty = true;
-            for (topic, workspace, position, payload, _) in rows {
-                let (Some(topic), Some(workspace), Some(position), Some(payload)) = (topic, workspace, position, payload) else {
-                    continue;
-                };
-                let Ok(position) = position.parse() else { continue };
-                self.hub.hand_on((workspace.into(), topic), &Message { position, payload: Arc::new(payload) });
+            for (key, message) in rows.into_iter().filter_map(Row::into_message) {
+                self.hub.hand_on(&key, &message);
                 is_empty = false;
             }
             if is_empty {
                 return Ok(Some(if is_held_back { HELD_BACK } else { LOOK_EVERY }));
             }
         }
+    }
+}
+
+/// A row of `bus.read_all_after`: a message, or the word that more is coming.
+#[derive(sqlx::FromRow)]
+struct Row {
+    topic: Option<String>,
+    workspace_id: Option<Uuid>,
+    position: Option<String>,
+    payload: Option<Value>,
+    is_more_coming: bool,
+}
+
+impl Row {
+    fn into_message(self) -> Option<(Key, Message)> {
+        let key = (self.workspace_id?.into(), self.topic?);
+        Some((key, Message { position: self.position?.parse().ok()?, payload: Arc::new(self.payload?) }))
     }
 }
 
@@ -207,10 +219,10 @@ impl Hub {
         state.position
     }
 
-    fn hand_on(&self, key: Key, message: &Message) {
+    fn hand_on(&self, key: &Key, message: &Message) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.position = Some(message.position);
-        if let Some(subscribers) = state.subscribers.get_mut(&key) {
+        if let Some(subscribers) = state.subscribers.get_mut(key) {
             // A full queue means a slow reader: dropping the sender ends its subscription.
             subscribers.retain(|subscriber| subscriber.try_send(message.clone()).is_ok());
         }

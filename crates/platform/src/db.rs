@@ -55,7 +55,7 @@ impl Db {
         let mut pool = PgPoolOptions::new()
             .max_connections(settings.connections_max)
             .acquire_timeout(settings.acquire_timeout)
-            .max_lifetime(Duration::from_secs(30 * 60));
+            .max_lifetime(Duration::from_mins(30));
         if clock.frozen_at().is_some() {
             let lent = clock.clone();
             let fresh = clock.clone();

@@ -84,13 +84,13 @@ impl Objects {
         std::fs::create_dir_all(dir).map_err(failed)?;
         // What people sent is nobody else's to read.
         std::fs::set_permissions(dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(failed)?;
-        let store = LocalFileSystem::new_with_prefix(dir).map_err(storage)?.with_fsync(true);
+        let store = LocalFileSystem::new_with_prefix(dir).map_err(|error| storage(&error))?.with_fsync(true);
         Ok(Self { store: Arc::new(store), prefix: Key::default() })
     }
 
     fn open_s3(s3: &S3) -> Result<Self, Error> {
         let retry = RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() };
-        let client = ClientOptions::new().with_timeout(Duration::from_secs(60)).with_connect_timeout(Duration::from_secs(5));
+        let client = ClientOptions::new().with_timeout(Duration::from_mins(1)).with_connect_timeout(Duration::from_secs(5));
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&s3.bucket)
             .with_region(&s3.region)
@@ -101,7 +101,7 @@ impl Objects {
         if let Some(endpoint) = &s3.endpoint {
             builder = builder.with_endpoint(endpoint).with_virtual_hosted_style_request(false);
         }
-        let store = builder.build().map_err(storage)?;
+        let store = builder.build().map_err(|error| storage(&error))?;
         let prefix = Key::parse(&s3.prefix).map_err(|_| Error::BadKey { key: s3.prefix.clone(), reason: "bad prefix" })?;
         Ok(Self { store: Arc::new(store), prefix })
     }
@@ -157,13 +157,13 @@ impl Objects {
     }
 }
 
-fn storage(error: object_store::Error) -> Error {
+fn storage(error: &object_store::Error) -> Error {
     Error::Storage(kernel::redact::snippet(&error.to_string(), 500))
 }
 
 fn named(key: &str, error: object_store::Error) -> Error {
     match error {
         object_store::Error::NotFound { .. } => Error::NotFound(key.to_owned()),
-        other => storage(other),
+        other => storage(&other),
     }
 }

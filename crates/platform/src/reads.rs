@@ -21,6 +21,7 @@ fn time<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S:
     at.to_jiff().serialize(serializer)
 }
 
+#[expect(clippy::ref_option, reason = "serde hands a field over by reference")]
 fn maybe_time<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     at.map(Timestamp::to_jiff).serialize(serializer)
 }

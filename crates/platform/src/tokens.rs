@@ -61,6 +61,9 @@ pub async fn authenticate(db: impl PgExecutor<'_>, token: &Secret) -> Result<Opt
     }))
 }
 
+/// A time as the database gave it.
+pub type Time = jiff_sqlx::Timestamp;
+
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Listed {
     pub token_id: Uuid,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub const JOB_TYPE: &str = "platform.upkeep";
-const EVERY: Duration = Duration::from_secs(60 * 60);
+const EVERY: Duration = Duration::from_hours(1);
 
 pub fn register(registry: &mut Registry, db: &Db) {
     let db = db.clone();

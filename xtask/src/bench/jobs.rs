@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
@@ -68,8 +68,8 @@ struct Run {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     build()?;
-    let mut database = Helper::start(bench_dir().join("target/release/bench_database"), &[&data_dir()])?;
-    let sink = Helper::start(bench_dir().join("target/release/bench_sink"), &[])?;
+    let mut database = Helper::start(&bench_dir().join("target/release/bench_database"), &[&data_dir()])?;
+    let sink = Helper::start(&bench_dir().join("target/release/bench_sink"), &[])?;
     let sink_url = sink.first_line.clone();
     let mut runs: BTreeMap<(String, &str), Vec<Run>> = BTreeMap::new();
     let modes = ["noop", "http"].into_iter().filter(|mode| options.mode.as_deref().is_none_or(|wanted| wanted == *mode));
@@ -117,9 +117,9 @@ struct Helper {
 }
 
 impl Helper {
-    fn start(program: PathBuf, args: &[&str]) -> Result<Self> {
+    fn start(program: &Path, args: &[&str]) -> Result<Self> {
         let is_silent = !args.is_empty();
-        let mut child = Command::new(&program)
+        let mut child = Command::new(program)
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -200,26 +200,25 @@ fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database:
 /// The CPU time of every child that has ended, with the children it had waited for.
 fn children_cpu_seconds() -> f64 {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return 0.0 };
-    let seconds = |time: nix::sys::time::TimeVal| {
-        use nix::sys::time::TimeValLike;
-        time.num_microseconds() as f64 / 1e6
-    };
+    #[expect(clippy::cast_precision_loss, reason = "seconds of CPU time are far below the limit")]
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
     seconds(usage.user_time()) + seconds(usage.system_time())
 }
 
 /// The CPU time of a living process and of its living children.
 fn tree_cpu_seconds(pid: u32) -> f64 {
-    let mut ticks = 0;
+    let mut ticks = 0_u32;
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
         let Some((head, rest)) = stat.rsplit_once(") ") else { continue };
         let fields: Vec<u64> = rest.split(' ').map(|text| text.parse().unwrap_or(0)).collect();
         let own: u32 = head.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0);
         if own == pid || fields.get(1) == Some(&u64::from(pid)) {
-            ticks += fields.get(11).unwrap_or(&0) + fields.get(12).unwrap_or(&0);
+            let both = fields.get(11).unwrap_or(&0) + fields.get(12).unwrap_or(&0);
+            ticks += u32::try_from(both).unwrap_or(0);
         }
     }
-    ticks as f64 / 100.0
+    f64::from(ticks) / 100.0
 }
 
 fn median(runs: &[Run], read: impl Fn(&Run) -> f64) -> f64 {

@@ -8,8 +8,9 @@ async fn main() -> anyhow::Result<()> {
     println!("http://{}/", listener.local_addr()?);
     let router = Router::new().route("/", post(|_body: Bytes| async { "ok" }));
     // Ends with the harness, which holds the other end of its input.
+    let (mut input, mut nothing) = (tokio::io::stdin(), tokio::io::sink());
     tokio::select! {
         result = axum::serve(listener, router) => Ok(result?),
-        _ = tokio::io::copy(&mut tokio::io::stdin(), &mut tokio::io::sink()) => Ok(()),
+        _ = tokio::io::copy(&mut input, &mut nothing) => Ok(()),
     }
 }

@@ -31,6 +31,10 @@ pub(crate) async fn create(config: &Config, create: &TokenCreate) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
+fn jiff_time(at: tokens::Time) -> Timestamp {
+    at.to_jiff()
+}
+
 pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Result<ExitCode> {
     let database = Database::open(config, Use::Share, progress).await?;
     let workspace = workspaces::find(&database.db, workspace).await?;
@@ -46,7 +50,7 @@ pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Res
             .map(|row| {
                 json!({
                     "token_id": row.token_id, "name": row.name, "scopes": row.scopes, "state": state(row),
-                    "created_at": row.created_at.to_jiff(), "expires_at": row.expires_at.map(|at| at.to_jiff()),
+                    "created_at": row.created_at.to_jiff(), "expires_at": row.expires_at.map(jiff_time),
                 })
             })
             .collect();

@@ -86,7 +86,7 @@ impl Report {
             }
             Err(error) => {
                 self.failed += 1;
-                println!("  ✗ {claim} — {:#} ({elapsed} ms)", error);
+                println!("  ✗ {claim} — {error:#} ({elapsed} ms)");
             }
         }
     }

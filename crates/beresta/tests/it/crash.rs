@@ -37,13 +37,12 @@ async fn load(db: Db, workspace: WorkspaceId, stop: Arc<AtomicBool>) -> (BTreeSe
             jobs::enqueue_many(&mut tx, workspace, batch, None).await?;
             tx.commit().await.map_err(platform::DbError::from)
         };
-        match result.await {
-            Ok(()) => acknowledged.extend(numbers),
+        if result.await.is_ok() {
+            acknowledged.extend(numbers);
+        } else {
             // The commit may have happened all the same.
-            Err(_) => {
-                unknown.extend(numbers);
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+            unknown.extend(numbers);
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
     (acknowledged, unknown)

@@ -1,5 +1,7 @@
 //! The program as people and scripts meet it: a real process, a real PostgreSQL, real sockets.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 mod support;
 
 mod commands;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Long enough for a busy machine; nothing waits this long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The program with a clean environment: nothing of the machine's configuration leaks in.
 pub(crate) fn beresta(args: &[&str]) -> Command {

@@ -13,7 +13,7 @@ use nix::{sys::signal::kill, unistd::Pid};
 use super::{Config, Error, binaries::Binaries, io_error, open_lock, os_user, os_user::OsUser, short_hash};
 
 /// Generous, because a busy machine starts a cluster ten times slower than an idle one.
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_mins(1);
 /// A UNIX socket's path holds 107 bytes; PostgreSQL appends `/.s.PGSQL.5432`.
 const SOCKET_DIR_BYTES_MAX: usize = 90;
 const LOG_BYTES_MAX: u64 = 10 << 20;

@@ -168,7 +168,7 @@ impl Embedded {
                 Ok(Ok(true)) => tracing::warn!("PostgreSQL had died and was started again"),
                 Ok(Ok(false)) => {}
                 Ok(Err(error)) => {
-                    tracing::error!(error = %redact::redact_text(&error.to_string()), "PostgreSQL cannot be revived")
+                    tracing::error!(error = %redact::redact_text(&error.to_string()), "PostgreSQL cannot be revived");
                 }
                 Err(_) => return,
             }

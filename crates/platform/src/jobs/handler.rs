@@ -83,8 +83,8 @@ impl JobType {
         Self {
             name,
             policy: RetryPolicy::jobs(),
-            lease: Duration::from_secs(60),
-            timeout: Duration::from_secs(10 * 60),
+            lease: Duration::from_mins(1),
+            timeout: Duration::from_mins(10),
             concurrency: 16,
         }
     }

@@ -272,7 +272,7 @@ impl Runner {
 
     fn beat_every(&self) -> Duration {
         let shortest = self.types.values().map(|running| running.job_type.lease).min();
-        shortest.unwrap_or(Duration::from_secs(60)) / 3
+        shortest.unwrap_or(Duration::from_mins(1)) / 3
     }
 }
 

@@ -176,7 +176,7 @@ async fn a_failed_attempt_is_retried_later_and_later_until_the_attempts_are_used
 #[tokio::test]
 async fn a_providers_retry_after_is_kept_to() {
     let (db, workspace) = setup().await;
-    let runner = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::retry_after("429", Duration::from_secs(3600))) });
+    let runner = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::retry_after("429", Duration::from_hours(1))) });
     enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
     assert_eq!(runner.drain().await.unwrap().failed, 1);
     db.clock.advance(SignedDuration::from_secs(3599));
@@ -284,9 +284,7 @@ async fn a_job_with_a_live_dedup_key_is_not_added_twice_but_may_come_again_once_
 #[tokio::test]
 async fn a_schedule_fires_once_however_many_processes_look_and_makes_up_for_missed_times_once() {
     let (db, workspace) = setup().await;
-    store::put_schedule(db.db.pool(), workspace, "hourly", NewJob::new(TYPE, json!({})), Duration::from_secs(3600))
-        .await
-        .unwrap();
+    store::put_schedule(db.db.pool(), workspace, "hourly", NewJob::new(TYPE, json!({})), Duration::from_hours(1)).await.unwrap();
     assert_eq!(store::fire_schedules(db.db.pool()).await.unwrap(), 0);
     // Five intervals and a half pass while everything is down.
     db.clock.advance(SignedDuration::from_mins(5 * 60 + 30));

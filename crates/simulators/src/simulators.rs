@@ -1,0 +1,80 @@
+//! The handle to everything simulated, and the router that mounts it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{any, get};
+use serde_json::json;
+
+use crate::clock::Clock;
+use crate::control;
+use crate::faults::Faults;
+use crate::http;
+use crate::ledger::Ledger;
+use crate::max::{self, Max};
+use crate::push::Pusher;
+use crate::telegram::{self, Telegram};
+use crate::vault::Vault;
+
+/// All simulated providers and their control plane. Clones share the state.
+#[derive(Clone, Default)]
+pub struct Simulators(Arc<World>);
+
+/// The shared state. Each part has a lock of its own; none is held across an await.
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
+    pub(crate) ledger: Ledger,
+    pub(crate) vault: Vault,
+    pub(crate) pusher: Pusher,
+    pub(crate) telegram: Telegram,
+    pub(crate) max: Max,
+}
+
+impl Simulators {
+    /// Fresh providers: every well-formed token is valid, every chat can be written to, nothing goes wrong.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Mounts `/telegram`, `/max`, `/control` and a word of introduction at `/`.
+    pub fn router(&self) -> Router {
+        Router::new()
+            .route("/", get(introduction))
+            .route("/telegram/{*path}", any(telegram::handle))
+            .route("/max/{*path}", any(max::handle))
+            .nest("/control", control::router())
+            .layer(DefaultBodyLimit::max(http::BODY_BYTES_MAX))
+            .with_state(Arc::clone(&self.0))
+    }
+
+    /// Webhooks are pushed only while the server runs.
+    pub(crate) fn set_pushing(&self, pushing: bool) {
+        self.0.pusher.set_running(pushing);
+    }
+}
+
+impl World {
+    /// Back to fresh providers, webhooks included.
+    pub(crate) fn reset(&self) {
+        self.faults.reset();
+        self.telegram.reset();
+        self.max.reset();
+        self.ledger.reset();
+        self.vault.reset();
+        self.clock.set_scale(1.0);
+    }
+}
+
+async fn introduction() -> axum::response::Response {
+    http::json(
+        200,
+        &json!({
+            "what": "Beresta provider simulators",
+            "providers": {"telegram": "/telegram/bot<token>/<method>", "max": "/max"},
+            "control": "/control"
+        }),
+    )
+}
