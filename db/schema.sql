@@ -218,35 +218,38 @@ $$;
 
 
 --
--- Name: claim_jobs(text, text[], integer[]); Type: FUNCTION; Schema: ops; Owner: -
+-- Name: claim_jobs(text, text[], integer[], timestamp with time zone[], bigint[]); Type: FUNCTION; Schema: ops; Owner: -
 --
 
-CREATE FUNCTION ops.claim_jobs(p_worker_id text, p_job_types text[], p_limits integer[]) RETURNS TABLE(workspace_id uuid, id bigint, job_type text, payload jsonb, trace_id text, attempt integer, forgiven integer, lease_id uuid, created_at timestamp with time zone)
+CREATE FUNCTION ops.claim_jobs(p_worker_id text, p_job_types text[], p_limits integer[], p_after_times timestamp with time zone[], p_after_ids bigint[]) RETURNS TABLE(workspace_id uuid, id bigint, job_type text, payload jsonb, trace_id text, attempt integer, forgiven integer, lease_id uuid, created_at timestamp with time zone, next_run_at timestamp with time zone)
     LANGUAGE plpgsql
     AS $$
 declare
     new_lease_id uuid := gen_random_uuid();
+    now_ts timestamptz := platform.now();
     wanted record;
 begin
-    for wanted in select t from unnest(p_job_types) t order by t loop
-        perform pg_advisory_xact_lock(hashtext('ops.claim_jobs'), hashtext(wanted.t));
+    for wanted in
+        select w.job_type, w.limit_max, w.after_time, w.after_id, k.lease_ms * interval '1 millisecond' as lease
+          from unnest(p_job_types, p_limits, p_after_times, p_after_ids) w (job_type, limit_max, after_time, after_id)
+          join ops.job_types k on k.job_type = w.job_type
+         order by w.job_type
+    loop
+        perform pg_advisory_xact_lock(hashtext('ops.claim_jobs'), hashtext(wanted.job_type));
+        return query
+            update ops.jobs j
+               set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
+                   started_at = now_ts, leased_until = now_ts + wanted.lease
+             where j.ctid = any (array(
+                       select q.ctid from ops.jobs q
+                        where q.job_type = wanted.job_type
+                          and (q.next_run_at, q.id) > (wanted.after_time, wanted.after_id)
+                          and q.next_run_at <= now_ts and q.lease_id is null
+                        order by q.next_run_at, q.id limit wanted.limit_max))
+               and j.lease_id is null
+            returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
+                      j.created_at, j.next_run_at;
     end loop;
-
-    perform ops.expire_leases(p_job_types);
-
-    return query
-        update ops.jobs j
-           set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
-               started_at = platform.now(), leased_until = platform.now() + due.lease_ms * interval '1 millisecond'
-          from (select d.workspace_id, d.id, k.lease_ms
-                  from unnest(p_job_types, p_limits) w (job_type, limit_max)
-                  join ops.job_types k on k.job_type = w.job_type
-                 cross join lateral (
-                       select q.workspace_id, q.id from ops.jobs q
-                        where q.job_type = w.job_type and q.next_run_at <= platform.now() and q.lease_id is null
-                        order by q.next_run_at, q.id limit w.limit_max) d) due
-         where j.workspace_id = due.workspace_id and j.id = due.id and j.lease_id is null
-        returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id, j.created_at;
 end
 $$;
 
@@ -257,6 +260,9 @@ $$;
 
 CREATE FUNCTION ops.complete_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[]) RETURNS SETOF bigint
     LANGUAGE sql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
     with gone as (
         delete from ops.jobs j
@@ -264,8 +270,9 @@ CREATE FUNCTION ops.complete_jobs(p_workspace_ids uuid[], p_ids bigint[], p_leas
          where j.workspace_id = d.workspace_id and j.id = d.id and j.lease_id = d.lease_id
         returning j.workspace_id, j.id, j.attempts, j.job_type, j.worker_id, j.trace_id, j.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at)
-        select g.workspace_id, g.id, g.attempts, g.job_type, 'succeeded', g.worker_id, g.trace_id, g.started_at from gone g
+        insert into ops.job_runs (workspace_id, job_id, attempt, ts, job_type, outcome, worker_id, trace_id, started_at)
+        select g.workspace_id, g.id, g.attempts, (select platform.now()), g.job_type, 'succeeded', g.worker_id, g.trace_id, g.started_at
+          from gone g
     )
     select id from gone
 $$;
@@ -336,15 +343,24 @@ $$;
 -- Name: expire_leases(text[]); Type: FUNCTION; Schema: ops; Owner: -
 --
 
-CREATE FUNCTION ops.expire_leases(p_job_types text[]) RETURNS void
+CREATE FUNCTION ops.expire_leases(p_job_types text[]) RETURNS integer
     LANGUAGE plpgsql
     AS $$
+declare
+    expired int;
 begin
-    with lost as (
+    with running as (
+        select f.workspace_id, f.id
+          from unnest(p_job_types) t
+         cross join lateral (
+               select j.workspace_id, j.id, j.lease_id, j.leased_until from ops.jobs j
+                where j.job_type = t and j.next_run_at <= platform.now()
+                order by j.next_run_at, j.id limit 20000) f
+         where f.lease_id is not null and f.leased_until <= platform.now()
+    ), lost as (
         select j.workspace_id, j.id, j.attempts - j.forgiven >= k.attempts_max as is_over, j.worker_id, j.started_at
-          from ops.jobs j join ops.job_types k using (job_type)
-         where j.job_type = any (p_job_types) and j.next_run_at <= platform.now()
-           and j.lease_id is not null and j.leased_until <= platform.now()
+          from running r join ops.jobs j using (workspace_id, id) join ops.job_types k using (job_type)
+         where j.lease_id is not null and j.leased_until <= platform.now()
          order by j.workspace_id, j.id
            for update of j skip locked
     ), taken as (
@@ -367,6 +383,8 @@ begin
     select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text, t.trace_id,
            jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
       from taken t;
+    get diagnostics expired = row_count;
+    return expired;
 end
 $$;
 
@@ -377,6 +395,9 @@ $$;
 
 CREATE FUNCTION ops.extend_leases(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[]) RETURNS SETOF bigint
     LANGUAGE sql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
     update ops.jobs j
        set leased_until = platform.now() + k.lease_ms * interval '1 millisecond'
@@ -392,6 +413,9 @@ $$;
 
 CREATE FUNCTION ops.fail_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[], p_errors jsonb[], p_retry_in_ms bigint[]) RETURNS TABLE(id bigint, is_over boolean)
     LANGUAGE sql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
     with given as (
         select * from unnest(p_workspace_ids, p_ids, p_lease_ids, p_errors, p_retry_in_ms)
@@ -469,14 +493,13 @@ CREATE FUNCTION ops.next_due_at(p_job_types text[]) RETURNS timestamp with time 
     LANGUAGE sql STABLE
     AS $$
     select min(due) from (
-        select (select case when j.lease_id is null then j.next_run_at else null end
-                  from ops.jobs j
+        select (select j.next_run_at from ops.jobs j
                  where j.job_type = t and j.next_run_at < 'infinity' and j.lease_id is null
                  order by j.next_run_at, j.id limit 1) as due
           from unnest(p_job_types) t
         union all
         select min(j.leased_until) from ops.jobs j
-         where j.job_type = any (p_job_types) and j.next_run_at < 'infinity' and j.lease_id is not null
+         where j.job_type = any (p_job_types) and j.next_run_at <= platform.now() and j.lease_id is not null
         union all
         select min(s.next_fire_at) from ops.schedules s where s.job_type = any (p_job_types)
     ) all_due
@@ -532,6 +555,9 @@ $$;
 
 CREATE FUNCTION ops.release_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[]) RETURNS SETOF bigint
     LANGUAGE sql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
     update ops.jobs j
        set status = 'queued', attempts = j.attempts - 1, lease_id = null, leased_until = null, worker_id = null, started_at = null
@@ -1660,7 +1686,7 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON ops.journal FOR EACH STAT
 -- Name: jobs job_edge; Type: TRIGGER; Schema: ops; Owner: -
 --
 
-CREATE TRIGGER job_edge BEFORE UPDATE ON ops.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (((((old.status <> 'queued'::text) OR (new.status <> 'running'::text)) AND ((old.status <> 'running'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'running'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'failed'::text) OR (new.status <> 'queued'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+CREATE TRIGGER job_edge AFTER UPDATE ON ops.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (((((old.status <> 'queued'::text) OR (new.status <> 'running'::text)) AND ((old.status <> 'running'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'running'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'failed'::text) OR (new.status <> 'queued'::text))))) EXECUTE FUNCTION platform.refuse_edge();
 
 
 --

@@ -37,7 +37,7 @@ async fn main() -> Result<()> {
     let url = flag("--database-url").context("--database-url")?;
     let is_http = flag("--mode").context("--mode")? == "http";
     let jobs_max: u64 = flag("--jobs").context("--jobs")?.parse()?;
-    let default = if is_http { 128 } else { 256 };
+    let default = if is_http { 128 } else { 500 };
     let concurrency = flag("--concurrency").map_or(Ok(default), |text| text.parse())?;
     let sink: Option<Uri> = if is_http { Some(flag("--sink").context("--sink")?.parse()?) } else { None };
 

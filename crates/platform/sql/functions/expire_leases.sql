@@ -1,12 +1,23 @@
--- Takes jobs back from workers that went silent: queued again at once, or failed when their attempts are used up.
--- Each lost attempt is recorded. Called by every claim; few jobs run at a time, so the scan is short.
-create or replace function ops.expire_leases(p_job_types text[]) returns void language plpgsql as $$
+-- Takes jobs back from workers that went silent: queued again at once, or failed when their attempts are used up,
+-- so that a job that kills its worker ends instead of looping. Each lost attempt is recorded. Returns how many.
+--
+-- Running jobs are the oldest due ones, so only the front of the index is looked at, however long the backlog is.
+create or replace function ops.expire_leases(p_job_types text[]) returns int language plpgsql as $$
+declare
+    expired int;
 begin
-    with lost as (
+    with running as (
+        select f.workspace_id, f.id
+          from unnest(p_job_types) t
+         cross join lateral (
+               select j.workspace_id, j.id, j.lease_id, j.leased_until from ops.jobs j
+                where j.job_type = t and j.next_run_at <= platform.now()
+                order by j.next_run_at, j.id limit 20000) f
+         where f.lease_id is not null and f.leased_until <= platform.now()
+    ), lost as (
         select j.workspace_id, j.id, j.attempts - j.forgiven >= k.attempts_max as is_over, j.worker_id, j.started_at
-          from ops.jobs j join ops.job_types k using (job_type)
-         where j.job_type = any (p_job_types) and j.next_run_at <= platform.now()
-           and j.lease_id is not null and j.leased_until <= platform.now()
+          from running r join ops.jobs j using (workspace_id, id) join ops.job_types k using (job_type)
+         where j.lease_id is not null and j.leased_until <= platform.now()
          order by j.workspace_id, j.id
            for update of j skip locked
     ), taken as (
@@ -29,5 +40,7 @@ begin
     select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text, t.trace_id,
            jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
       from taken t;
+    get diagnostics expired = row_count;
+    return expired;
 end
 $$;

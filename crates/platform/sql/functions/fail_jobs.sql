@@ -4,7 +4,9 @@
 -- Returns the jobs whose attempt was ended and whether they are over.
 create or replace function ops.fail_jobs(
     p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[], p_errors jsonb[], p_retry_in_ms bigint[]
-) returns table (id bigint, is_over boolean) language sql as $$
+) returns table (id bigint, is_over boolean) language sql
+-- By the key of each job, whatever the size of the backlog makes the planner think.
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
     with given as (
         select * from unnest(p_workspace_ids, p_ids, p_lease_ids, p_errors, p_retry_in_ms)
             as g (workspace_id, id, lease_id, error, retry_in_ms)

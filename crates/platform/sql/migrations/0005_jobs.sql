@@ -41,7 +41,8 @@ comment on table ops.jobs is 'Work to do. Claimed in batches under a lease; see 
 create index jobs_due on ops.jobs (job_type, next_run_at, id);
 create unique index job_dedup_key_is_live_once on ops.jobs (workspace_id, job_type, dedup_key) where dedup_key is not null;
 
-create trigger job_edge before update on ops.jobs for each row
+-- After, not before: a trigger before an update makes PostgreSQL lock, and log, every row of a claim once more.
+create trigger job_edge after update on ops.jobs for each row
     when (old.status <> new.status and (old.status, new.status) not in
           (('queued', 'running'), ('running', 'queued'), ('running', 'failed'), ('failed', 'queued')))
     execute function platform.refuse_edge();

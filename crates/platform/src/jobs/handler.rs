@@ -24,6 +24,7 @@ pub struct Job {
     /// The fencing token: only this lease can end the attempt.
     pub lease_id: Uuid,
     pub created_at: Timestamp,
+    pub next_run_at: Timestamp,
 }
 
 impl Job {

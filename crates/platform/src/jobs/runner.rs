@@ -22,15 +22,20 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     Job, JobError, JobType, Registry,
     handler::Handler,
-    store::{self, Failure, Lease},
+    store::{self, After, Failure, Lease, Wanted},
 };
 use crate::{Db, DbError, wake::Topic};
 
 /// How many jobs of a type a process holds beyond those that run, so that handlers never wait for a claim.
 /// A crash strands what is held until its leases run out, so it is a small multiple.
-const HELD_PER_RUNNING: usize = 4;
+const HELD_PER_RUNNING: usize = 8;
 /// How many finished jobs one commit ends at most.
 const FINISH_MAX: usize = 1000;
+/// A finisher that has much to do waits this long for more, so that one commit ends many.
+const GATHER: Duration = Duration::from_millis(4);
+const GATHER_FROM: usize = 16;
+/// How often a busy runner looks from the beginning: for leases that ran out and jobs that were given back.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// A sleeping runner looks by itself this often, for jobs that were enqueued without a wake-up.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long running jobs may go on after a stop was asked for.
@@ -58,6 +63,18 @@ struct Shared {
     leases: Mutex<HashMap<i64, (&'static str, Lease)>>,
     /// Rung when jobs have ended and the claimer may hold more.
     room: Notify,
+}
+
+impl Shared {
+    /// Lets go of jobs that have ended.
+    fn forget(&self, types: &HashMap<&'static str, Running>, ended: impl Iterator<Item = Lease>) {
+        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        for lease in ended {
+            if let Some((name, _)) = leases.remove(&lease.id) {
+                types[name].held.fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+    }
 }
 
 /// What a runner did until nothing was due: the answer of WF90.
@@ -134,7 +151,9 @@ impl Runner {
         let mut drained = Drained::default();
         loop {
             store::fire_schedules(self.db.pool()).await?;
-            let wanted: Vec<_> = self.names.iter().map(|name| (*name, 100)).collect();
+            store::expire_leases(self.db.pool(), &self.names).await?;
+            let wanted: Vec<_> =
+                self.names.iter().map(|name| Wanted { job_type: name, limit: 100, after: After::START }).collect();
             let jobs = store::claim_jobs(self.db.pool(), &self.worker_id, &wanted).await?;
             if jobs.is_empty() {
                 return Ok(drained);
@@ -162,12 +181,15 @@ impl Runner {
         ended: &mpsc::UnboundedSender<Ended>,
     ) {
         let mut news = self.db.wake().subscribe(Topic::Jobs);
+        let mut place = Place::default();
         while !stop.is_cancelled() {
             // Armed before looking, so that what comes in between is not slept over.
             news.mark_unchanged();
-            let wanted = self.wanted();
-            let claimed = if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted).await };
+            let wanted = self.wanted(&place);
+            let claimed = if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted, &mut place).await };
             match claimed {
+                // Nothing after the place, but perhaps something before it.
+                Ok(jobs) if jobs.is_empty() && !wanted.is_empty() && place.leave() => {}
                 Ok(jobs) if jobs.is_empty() => self.sleep(stop, &mut news, wanted.is_empty()).await,
                 Ok(jobs) => {
                     for job in jobs {
@@ -183,18 +205,21 @@ impl Runner {
     }
 
     /// How many of each type to ask for: only types with enough room to make a claim worth its commit.
-    fn wanted(&self) -> Vec<(&'static str, usize)> {
+    fn wanted(&self, place: &Place) -> Vec<Wanted> {
         let room = |name: &&'static str| {
             let running = &self.types[*name];
             let held = running.held.load(Ordering::Acquire);
             let held_max = running.job_type.concurrency * HELD_PER_RUNNING;
-            let free = held_max.saturating_sub(held);
-            (held == 0 || free >= held_max / 4).then_some((*name, free))
+            let limit = held_max.saturating_sub(held);
+            (held == 0 || limit >= held_max / 2).then(|| Wanted { job_type: name, limit, after: place.after(name) })
         };
-        self.names.iter().filter_map(room).filter(|(_, free)| *free > 0).collect()
+        self.names.iter().filter_map(room).filter(|wanted| wanted.limit > 0).collect()
     }
 
-    async fn claim(&self, wanted: &[(&'static str, usize)]) -> Result<Vec<Job>, DbError> {
+    async fn claim(&self, wanted: &[Wanted], place: &mut Place) -> Result<Vec<Job>, DbError> {
+        if place.is_at_start() {
+            store::expire_leases(self.db.pool(), &self.names).await?;
+        }
         let jobs = store::claim_jobs(self.db.pool(), &self.worker_id, wanted).await?;
         metrics::counter!("beresta_jobs_claimed_total").increment(jobs.len() as u64);
         let mut leases = self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,6 +227,7 @@ impl Runner {
             let running = &self.types[&*job.job_type];
             leases.insert(job.id, (running.job_type.name, job.into()));
             running.held.fetch_add(1, Ordering::AcqRel);
+            place.advance(running.job_type.name, After::job(job));
         }
         drop(leases);
         Ok(jobs)
@@ -276,6 +302,43 @@ impl Runner {
     }
 }
 
+/// How far the claimer has come in each type. It begins anew once in a while, and whenever it finds nothing.
+struct Place {
+    after: HashMap<&'static str, After>,
+    begun: tokio::time::Instant,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { after: HashMap::new(), begun: tokio::time::Instant::now() }
+    }
+}
+
+impl Place {
+    fn is_at_start(&self) -> bool {
+        self.after.is_empty() || self.begun.elapsed() >= SWEEP_EVERY
+    }
+
+    fn after(&self, name: &str) -> After {
+        if self.is_at_start() { After::START } else { self.after.get(name).copied().unwrap_or(After::START) }
+    }
+
+    fn advance(&mut self, name: &'static str, to: After) {
+        if self.is_at_start() {
+            *self = Self::default();
+        }
+        let after = self.after.entry(name).or_insert(to);
+        *after = to.max(*after);
+    }
+
+    /// Back to the beginning; says whether that is somewhere else.
+    fn leave(&mut self) -> bool {
+        let was_elsewhere = !self.is_at_start();
+        *self = Self::default();
+        was_elsewhere
+    }
+}
+
 async fn run_one(running: &Running, job: Job, clock: &Clock) -> Ended {
     let lease = Lease::from(&job);
     let (attempts, created_at) = (job.attempt - job.forgiven, job.created_at);
@@ -318,14 +381,12 @@ async fn finish(
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(2));
         }
-        let mut leases = shared.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        for end in batch.drain(..) {
-            if let Some((name, _)) = leases.remove(&end.lease().id) {
-                types[name].held.fetch_sub(1, Ordering::AcqRel);
-            }
-        }
-        drop(leases);
+        let is_busy = batch.len() >= GATHER_FROM;
+        shared.forget(&types, batch.drain(..).map(|end| end.lease()));
         shared.room.notify_one();
+        if is_busy && ended.len() < FINISH_MAX {
+            tokio::time::sleep(GATHER).await;
+        }
     }
 }
 

@@ -113,11 +113,43 @@ pub async fn fire_schedules(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
     Ok(sqlx::query_scalar("select ops.fire_schedules()").fetch_one(db).await?)
 }
 
-pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[(&'static str, usize)]) -> Result<Vec<Job>, DbError> {
-    let types: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-    let limits: Vec<i32> = wanted.iter().map(|(_, limit)| i32::try_from(*limit).unwrap_or(i32::MAX)).collect();
-    let rows =
-        sqlx::query("select * from ops.claim_jobs($1, $2, $3)").bind(worker_id).bind(types).bind(limits).fetch_all(db).await?;
+/// How many jobs of a type to claim, and after which one to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub job_type: &'static str,
+    pub limit: usize,
+    pub after: After,
+}
+
+/// A place in the order of the jobs of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct After {
+    time: Timestamp,
+    id: i64,
+}
+
+impl After {
+    /// Before every job: no job is older than the epoch.
+    pub const START: Self = Self { time: Timestamp::UNIX_EPOCH, id: 0 };
+
+    pub fn job(job: &Job) -> Self {
+        Self { time: job.next_run_at, id: job.id }
+    }
+}
+
+pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[Wanted]) -> Result<Vec<Job>, DbError> {
+    let types: Vec<&str> = wanted.iter().map(|wanted| wanted.job_type).collect();
+    let limits: Vec<i32> = wanted.iter().map(|wanted| i32::try_from(wanted.limit).unwrap_or(i32::MAX)).collect();
+    let times: Vec<jiff_sqlx::Timestamp> = wanted.iter().map(|wanted| wanted.after.time.to_sqlx()).collect();
+    let ids: Vec<i64> = wanted.iter().map(|wanted| wanted.after.id).collect();
+    let rows = sqlx::query("select * from ops.claim_jobs($1, $2, $3, $4, $5)")
+        .bind(worker_id)
+        .bind(types)
+        .bind(limits)
+        .bind(times)
+        .bind(ids)
+        .fetch_all(db)
+        .await?;
     rows.iter()
         .map(|row| {
             Ok(Job {
@@ -130,10 +162,16 @@ pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[(&'s
                 forgiven: u32::try_from(row.try_get::<i32, _>("forgiven")?).unwrap_or(0),
                 lease_id: row.try_get("lease_id")?,
                 created_at: row.try_get::<jiff_sqlx::Timestamp, _>("created_at")?.to_jiff(),
+                next_run_at: row.try_get::<jiff_sqlx::Timestamp, _>("next_run_at")?.to_jiff(),
             })
         })
         .collect::<Result<_, sqlx::Error>>()
         .map_err(DbError::from)
+}
+
+/// Takes jobs back from workers that went silent; says how many.
+pub async fn expire_leases(db: impl PgExecutor<'_>, types: &[&'static str]) -> Result<i32, DbError> {
+    Ok(sqlx::query_scalar("select ops.expire_leases($1)").bind(types).fetch_one(db).await?)
 }
 
 /// Which lease of which job: what every ending has to show.

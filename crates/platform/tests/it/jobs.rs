@@ -49,7 +49,9 @@ async fn enqueue(db: &Db, workspace: WorkspaceId, job: NewJob) -> i64 {
 }
 
 async fn claim(db: &Db, worker: &str) -> Vec<Job> {
-    store::claim_jobs(db.pool(), worker, &[(TYPE, 10)]).await.unwrap()
+    store::expire_leases(db.pool(), &[TYPE]).await.unwrap();
+    let wanted = store::Wanted { job_type: TYPE, limit: 10, after: store::After::START };
+    store::claim_jobs(db.pool(), worker, &[wanted]).await.unwrap()
 }
 
 async fn status(db: &Db, id: i64) -> Option<String> {
