@@ -62,6 +62,26 @@ COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access met
 
 
 --
+-- Name: mend(); Type: FUNCTION; Schema: bus; Owner: -
+--
+
+CREATE FUNCTION bus.mend() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog'
+    AS $$
+begin
+    if not exists (select from bus.forgotten where xid > pg_current_xact_id()) and
+       not exists (select from bus.messages where xid > pg_current_xact_id()) then
+        return;
+    end if;
+    perform set_config('platform.retention', 'on', true);
+    delete from bus.messages;
+    update bus.forgotten set xid = pg_current_xact_id();
+end
+$$;
+
+
+--
 -- Name: position(); Type: FUNCTION; Schema: bus; Owner: -
 --
 
@@ -119,7 +139,7 @@ declare
     after_id bigint := split_part(p_position, '-', 2)::bigint;
     horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
-    if after_xid < (select f.xid from bus.forgotten f) or after_xid > pg_snapshot_xmax(pg_current_snapshot()) then
+    if after_xid <= (select f.xid from bus.forgotten f) or after_xid > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception 'what followed position % is not kept any more', p_position using errcode = 'ZP006';
     end if;
     return query
@@ -299,9 +319,11 @@ CREATE FUNCTION ops.enqueue_jobs(p_workspace_id uuid, p_job_types text[], p_payl
     AS $$
 declare
     unknown_type text;
+    given record;
+    job_id bigint;
 begin
-    select t into unknown_type from (select distinct unnest(p_job_types) as t) given
-     where not exists (select from ops.job_types k where k.job_type = given.t) limit 1;
+    select t into unknown_type from (select distinct unnest(p_job_types) as t) asked
+     where not exists (select from ops.job_types k where k.job_type = asked.t) limit 1;
     if unknown_type is not null then
         raise exception 'no module registered the job type %', unknown_type
             using errcode = 'ZP004', hint = (select 'known types: ' || string_agg(job_type, ', ' order by job_type) from ops.job_types);
@@ -310,31 +332,35 @@ begin
         raise exception 'there is no workspace %', p_workspace_id using errcode = 'ZP005';
     end if;
 
-    -- Only a call with dedup keys pays for looking up what was there before.
-    if array_position(p_dedup_keys, null) is null and cardinality(p_dedup_keys) > 0 or
-       exists (select from unnest(p_dedup_keys) k where k is not null) then
-        return query
-            with given as (
-                select * from unnest(p_job_types, p_payloads, p_next_run_at, p_dedup_keys)
-                    with ordinality as g (job_type, payload, next_run_at, dedup_key, n)
-            ), added as (
-                insert into ops.jobs (workspace_id, job_type, payload, next_run_at, dedup_key, trace_id)
-                select p_workspace_id, g.job_type, g.payload, coalesce(g.next_run_at, platform.now()), g.dedup_key, p_trace_id
-                  from given g order by g.n
-                on conflict (workspace_id, job_type, dedup_key) where dedup_key is not null do nothing
-                returning id, job_type, dedup_key
-            )
-            select added.id from added
-            union all
-            select j.id from given g join ops.jobs j
-                on j.workspace_id = p_workspace_id and j.job_type = g.job_type and j.dedup_key = g.dedup_key;
-    else
+    if not exists (select from unnest(p_dedup_keys) k where k is not null) then
         return query
             insert into ops.jobs (workspace_id, job_type, payload, next_run_at, trace_id)
             select p_workspace_id, g.job_type, g.payload, coalesce(g.next_run_at, platform.now()), p_trace_id
               from unnest(p_job_types, p_payloads, p_next_run_at) as g (job_type, payload, next_run_at)
             returning id;
+        return;
     end if;
+
+    -- With keys one by one, because each may meet a job that another transaction is adding or ending right now.
+    for given in
+        select * from unnest(p_job_types, p_payloads, p_next_run_at, p_dedup_keys) as g (job_type, payload, next_run_at, dedup_key)
+    loop
+        loop
+            insert into ops.jobs as j (workspace_id, job_type, payload, next_run_at, dedup_key, trace_id)
+            values (p_workspace_id, given.job_type, given.payload, coalesce(given.next_run_at, platform.now()), given.dedup_key, p_trace_id)
+            on conflict (workspace_id, job_type, dedup_key) where dedup_key is not null do update
+               set status = 'queued', forgiven = j.attempts, payload = excluded.payload, next_run_at = excluded.next_run_at,
+                   trace_id = excluded.trace_id
+             where j.status = 'failed'
+            returning j.id into job_id;
+            if job_id is null then
+                select j.id into job_id from ops.jobs j
+                 where j.workspace_id = p_workspace_id and j.job_type = given.job_type and j.dedup_key = given.dedup_key;
+            end if;
+            exit when job_id is not null;
+        end loop;
+        return next job_id;
+    end loop;
 end
 $$;
 
@@ -476,9 +502,11 @@ begin
          where s.workspace_id = due.workspace_id and s.name = due.name
         returning s.workspace_id, s.name, s.job_type, s.payload
     )
-    insert into ops.jobs (workspace_id, job_type, payload, next_run_at, dedup_key)
+    insert into ops.jobs as j (workspace_id, job_type, payload, next_run_at, dedup_key)
     select m.workspace_id, m.job_type, m.payload, platform.now(), 'schedule:' || m.name from moved m
-    on conflict (workspace_id, job_type, dedup_key) where dedup_key is not null do nothing;
+    on conflict (workspace_id, job_type, dedup_key) where dedup_key is not null do update
+       set status = 'queued', forgiven = j.attempts, payload = excluded.payload, next_run_at = excluded.next_run_at
+     where j.status = 'failed';
     get diagnostics fired = row_count;
     return fired;
 end
@@ -498,8 +526,11 @@ CREATE FUNCTION ops.next_due_at(p_job_types text[]) RETURNS timestamp with time 
                  order by j.next_run_at, j.id limit 1) as due
           from unnest(p_job_types) t
         union all
-        select min(j.leased_until) from ops.jobs j
-         where j.job_type = any (p_job_types) and j.next_run_at <= platform.now() and j.lease_id is not null
+        select min(f.leased_until)
+          from unnest(p_job_types) t
+         cross join lateral (
+               select j.leased_until from ops.jobs j where j.job_type = t and j.next_run_at <= platform.now()
+                order by j.next_run_at, j.id limit 20000) f
         union all
         select min(s.next_fire_at) from ops.schedules s where s.job_type = any (p_job_types)
     ) all_due
@@ -629,11 +660,12 @@ declare
 begin
     for found in select unnest(p_schemas) as name loop
         execute format('grant usage on schema %I to beresta_app, beresta_system', found.name);
-        execute format('grant usage on all sequences in schema %I to beresta_app, beresta_system', found.name);
+        execute format('grant usage, select on all sequences in schema %I to beresta_app, beresta_system', found.name);
     end loop;
     for found in
         select format('%I.%I', n.nspname, c.relname) as name,
-               exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'append_only') as is_journal
+               exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgname = 'append_only') as is_journal,
+               c.relrowsecurity as is_workspace_data
           from pg_class c join pg_namespace n on n.oid = c.relnamespace
          where n.nspname = any (p_schemas) and c.relkind in ('r', 'p', 'v') and not c.relispartition
     loop
@@ -641,8 +673,20 @@ begin
             execute format('revoke update, delete, truncate on %s from beresta_app, beresta_system', found.name);
             execute format('grant select, insert on %s to beresta_app, beresta_system', found.name);
         else
-            execute format('grant select, insert, update, delete on %s to beresta_app, beresta_system', found.name);
+            execute format('grant select, insert, update, delete on %s to beresta_system', found.name);
+            -- What belongs to no workspace is the system's to change.
+            execute format('revoke all on %s from beresta_app', found.name);
+            execute format('grant %s on %s to beresta_app',
+                           case when found.is_workspace_data then 'select, insert, update, delete' else 'select' end, found.name);
         end if;
+    end loop;
+    -- Functions that act as their owner are the system's to call.
+    for found in
+        select p.oid::regprocedure as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where n.nspname = any (p_schemas) and p.prosecdef
+    loop
+        execute format('revoke execute on function %s from public', found.name);
+        execute format('grant execute on function %s to beresta_system', found.name);
     end loop;
 end
 $$;
@@ -715,6 +759,8 @@ $$;
 CREATE FUNCTION platform.upkeep_journals() RETURNS TABLE(partition_name text, what text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '1s'
     AS $$
 declare
     journal record;

@@ -230,9 +230,9 @@ pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 4] {
         health.roles.iter().map(|role| role.running).collect::<Vec<_>>(),
     ));
     if let Ok(mut tx) = ctx.begin().await {
-        if let Ok(jobs) = jobs_summary(&mut tx, ctx).await {
-            let rows: Vec<_> = jobs.types.iter().map(|row| (row.queued.value, row.running.value, row.failed.value)).collect();
-            prints[1] = print(&(rows, jobs.throughput.points));
+        if let Ok(counts) = reads::job_type_counts(&mut tx).await {
+            let rows: Vec<_> = counts.iter().map(|row| (row.queued, row.running, row.failed)).collect();
+            prints[1] = print(&(rows, reads::last_job_id(&mut tx).await.unwrap_or(0)));
         }
         if let Ok(errors) = reads::errors(&mut tx, 1).await {
             prints[2] = print(&errors.first().map(|row| row.id));

@@ -15,11 +15,11 @@ use axum::{
     },
     routing::get,
 };
-use futures::Stream;
 use platform::{
     http::{App, Ctx},
     wake::Topic,
 };
+use tokio::sync::Semaphore;
 
 use crate::{
     Info, data,
@@ -28,6 +28,10 @@ use crate::{
 };
 
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// However much happens, no stream looks more often than this.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How many streams one process serves; beyond that, pages are simply not live.
+const STREAMS_MAX: usize = 200;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A browser comes back by itself; by then its token is checked anew.
 const STREAM_MAX: Duration = Duration::from_mins(10);
@@ -54,13 +58,19 @@ async fn fragment(
     })
 }
 
-async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let ctx = visitor.ctx;
+static STREAMS: Semaphore = Semaphore::const_new(STREAMS_MAX);
+
+async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Response {
+    let Ok(slot) = STREAMS.try_acquire() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let (sender, receiver) = tokio::sync::mpsc::channel(16);
-    tokio::spawn(watch(ctx, info, sender));
-    let stream =
-        futures::stream::unfold(receiver, |mut receiver| async { receiver.recv().await.map(|event| (Ok(event), receiver)) });
-    Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+    tokio::spawn(async move {
+        watch(visitor.ctx, info, sender).await;
+        drop(slot);
+    });
+    let stream = futures::stream::unfold(receiver, |mut receiver| async {
+        receiver.recv().await.map(|event| (Ok::<_, Infallible>(event), receiver))
+    });
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
 }
 
 async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Event>) {
@@ -83,7 +93,7 @@ async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Even
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
-            _ = news.changed() => tokio::time::sleep(Duration::from_millis(300)).await,
+            _ = news.changed() => tokio::time::sleep(LOOK_AGAIN).await,
             () = ctx.app.stop.cancelled() => return,
             () = sender.closed() => return,
         }

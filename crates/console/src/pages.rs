@@ -95,7 +95,7 @@ async fn jobs(visitor: Visitor, Query(query): Query<JobsQuery>) -> Result<Respon
         query_value(status.as_deref().unwrap_or_default()),
         query_value(job_type.as_deref().unwrap_or_default())
     );
-    let pager = pager(&mut rows, &base, query.before, "jobs", |job| job.id);
+    let pager = pager(&mut rows, &base, query.before.is_some(), "jobs", |job| job.id.to_string());
     let types = reads::job_type_counts(&mut tx).await?;
     let types = types.into_iter().map(|row| row.job_type);
     let view = JobsPage {
@@ -115,12 +115,12 @@ fn options(values: impl Iterator<Item = String>, chosen: Option<&str>) -> Vec<Fi
 }
 
 /// Cuts a list to one page and makes the links to the others.
-fn pager<T>(rows: &mut Vec<T>, base: &str, before: Option<i64>, what: &str, id: impl Fn(&T) -> i64) -> Pager {
+fn pager<T>(rows: &mut Vec<T>, base: &str, is_later: bool, what: &str, place: impl Fn(&T) -> String) -> Pager {
     let page_len = usize::try_from(PAGE).unwrap_or(50);
     let has_more = rows.len() > page_len;
     rows.truncate(page_len);
-    let next = has_more.then(|| rows.last().map(|row| format!("{base}&before={}", id(row)))).flatten();
-    Pager { first_href: before.map(|_| base.to_owned()), next_href: next, shown: format!("{} {what}", rows.len()) }
+    let next = has_more.then(|| rows.last().map(|row| format!("{base}&before={}", place(row)))).flatten();
+    Pager { first_href: is_later.then(|| base.to_owned()), next_href: next, shown: format!("{} {what}", rows.len()) }
 }
 
 async fn job(visitor: Visitor, Path(id): Path<i64>) -> Result<Response, PageError> {
@@ -200,20 +200,21 @@ async fn retry_job(visitor: Visitor, Path(id): Path<i64>, Form(form): Form<Retry
 struct JournalQuery {
     action: Option<String>,
     trace_id: Option<String>,
-    before: Option<i64>,
+    before: Option<String>,
 }
 
 async fn journal(visitor: Visitor, Query(query): Query<JournalQuery>) -> Result<Response, PageError> {
     let (action, trace_id) = (given(query.action), given(query.trace_id));
     let mut tx = visitor.ctx.begin().await?;
-    let filter = JournalFilter { action: action.clone(), trace_id: trace_id.clone(), before: query.before, limit: PAGE + 1 };
+    let before = query.before.as_deref().map(str::parse).transpose()?;
+    let filter = JournalFilter { action: action.clone(), trace_id: trace_id.clone(), before, limit: PAGE + 1 };
     let mut rows = reads::journal(&mut tx, &filter).await?;
     let base = format!(
         "/console/journal?action={}&trace_id={}",
         query_value(action.as_deref().unwrap_or_default()),
         query_value(trace_id.as_deref().unwrap_or_default())
     );
-    let pager = pager(&mut rows, &base, query.before, "entries", |row| row.id);
+    let pager = pager(&mut rows, &base, before.is_some(), "entries", |row| row.cursor().to_string());
     let mut actions: Vec<String> = rows.iter().map(|row| row.action.clone()).collect();
     actions.sort();
     actions.dedup();

@@ -60,7 +60,8 @@ impl FromRequestParts<App> for Visitor {
             let next = parts.uri.path_and_query().map_or("/console", |path| path.as_str());
             Redirect::to(&format!("/console/sign-in?next={}", crate::views::query_value(next))).into_response()
         };
-        let Some(token) = cookie(&parts.headers) else { return Err(sign_in()) };
+        let is_https = parts.extensions.get::<Arc<Info>>().is_some_and(|info| info.is_https);
+        let Some(token) = cookie(&parts.headers, is_https) else { return Err(sign_in()) };
         if parts.method != Method::GET && parts.method != Method::HEAD && !is_same_origin(&parts.headers) {
             return Err(PageError(Problem::forbidden("this request came from another site")).into_response());
         }
@@ -75,19 +76,29 @@ impl FromRequestParts<App> for Visitor {
     }
 }
 
-/// Browsers say where a request came from; one that does not say is no browser.
+/// Browsers say where a request came from, in one of two ways; one that does not say is no browser.
 fn is_same_origin(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin" || site == "none";
+    }
+    let Some(origin) = headers.get(header::ORIGIN) else { return true };
+    let origin = origin.to_str().unwrap_or_default();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    origin.split_once("://").is_some_and(|(_, from)| from == host)
 }
 
-fn cookie(headers: &HeaderMap) -> Option<Secret> {
+fn cookie_name(is_https: bool) -> &'static str {
+    if is_https { COOKIE_HTTPS } else { COOKIE }
+}
+
+fn cookie(headers: &HeaderMap, is_https: bool) -> Option<Secret> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE || *name == COOKIE_HTTPS).map(|(_, value)| Secret::new(value))
+    pairs.find(|(name, _)| *name == cookie_name(is_https)).map(|(_, value)| Secret::new(value))
 }
 
 fn set_cookie(info: &Info, value: &str, age_seconds: u32) -> String {
-    let (name, secure) = if info.is_https { (COOKIE_HTTPS, "; Secure") } else { (COOKIE, "") };
+    let (name, secure) = (cookie_name(info.is_https), if info.is_https { "; Secure" } else { "" });
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age_seconds}{secure}")
 }
 

@@ -88,13 +88,19 @@ const BOOKKEEPING: &str = "
 pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Result<Installed, InstallError> {
     check_server(connection).await?;
     if is_up_to_date(connection, modules).await {
+        connection.execute("select bus.mend()").await?;
         return Ok(Installed::default());
     }
     let mut tx = connection.begin().await?;
     tx.execute("set local client_min_messages = warning; set local check_function_bodies = off").await?;
     tx.execute(LOCK).await?;
     tx.execute(BOOKKEEPING).await?;
-    tx.execute("create extension if not exists vector").await?;
+    tx.execute("create extension if not exists vector").await.map_err(|error| match error.as_database_error() {
+        Some(refused) if refused.code().as_deref() == Some("42501") => InstallError::Unsuitable(
+            "this role may not create the extension `vector`; ask an administrator to run `create extension vector` in this database once".into(),
+        ),
+        _ => error.into(),
+    })?;
     let mut installed = Installed { is_newer: is_newer(&mut tx, modules).await?, ..Installed::default() };
     if installed.is_newer {
         return Ok(installed);
@@ -104,8 +110,12 @@ pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Resul
     }
     let schemas: Vec<&str> = modules.iter().flat_map(|module| module.schemas.iter().copied()).collect();
     sqlx::query("select platform.grant_access($1)").bind(&schemas).execute(&mut *tx).await?;
-    tx.execute("select platform.upkeep_journals()").await?;
+    tx.execute("select bus.mend()").await?;
     tx.commit().await?;
+    // Outside: a long reader must not keep us from starting. The default partitions take rows until the next try.
+    if let Err(error) = connection.execute("select platform.upkeep_journals()").await {
+        tracing::warn!(%error, "install.upkeep");
+    }
     Ok(installed)
 }
 

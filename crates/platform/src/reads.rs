@@ -3,7 +3,10 @@
 //! Everything is read inside a transaction of one workspace, newest first and by key, and no count goes on for
 //! ever: with a million parked jobs these queries stay as cheap as with ten.
 
+use std::{fmt, str::FromStr};
+
 use jiff_sqlx::Timestamp;
+use kernel::Problem;
 
 /// A time as the database gave it.
 pub type Time = Timestamp;
@@ -135,6 +138,11 @@ pub async fn job_type_counts(tx: &mut PgConnection) -> Result<Vec<JobTypeCounts>
     Ok(sqlx::query_as(query).bind(COUNT_MAX).fetch_all(tx).await?)
 }
 
+/// The number of the newest job of all workspaces: it changes whenever there is a new one.
+pub async fn last_job_id(tx: &mut PgConnection) -> Result<i64, DbError> {
+    Ok(sqlx::query_scalar("select last_value from ops.jobs_id_seq").fetch_one(tx).await?)
+}
+
 /// How many jobs succeeded in each minute of the last hour, oldest first.
 pub async fn succeeded_per_minute(tx: &mut PgConnection) -> Result<Vec<i64>, DbError> {
     let query = "select coalesce(n, 0) from generate_series(0, 59) as minute left join (
@@ -160,24 +168,57 @@ pub struct JournalRead {
     pub data: Value,
 }
 
+impl JournalRead {
+    /// The place of this entry in the order of the journal.
+    pub fn cursor(&self) -> Cursor {
+        Cursor { micros: self.ts.to_jiff().as_microsecond(), id: self.id }
+    }
+}
+
+/// A place in the journal, which is ordered by time and then by number. Opaque to clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    micros: i64,
+    id: i64,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.micros, self.id)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let parts = text.split_once('-').and_then(|(micros, id)| Some((micros.parse().ok()?, id.parse().ok()?)));
+        let (micros, id) =
+            parts.ok_or_else(|| Problem::validation("before", "`before` is what `next` of the page before said"))?;
+        Ok(Self { micros, id })
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct JournalFilter {
     pub action: Option<String>,
     pub trace_id: Option<String>,
-    /// Only entries with a smaller id: the last one of the page before.
-    pub before: Option<i64>,
+    /// Only entries before this one: the last one of the page before.
+    pub before: Option<Cursor>,
     pub limit: i64,
 }
 
 pub async fn journal(tx: &mut PgConnection, filter: &JournalFilter) -> Result<Vec<JournalRead>, DbError> {
     let query = "select id, ts, source, action, subject, trace_id, data from ops.journal
                   where workspace_id = platform.workspace_id()
-                    and ($1::text is null or action = $1) and ($2::text is null or trace_id = $2) and ($3::bigint is null or id < $3)
-                  order by ts desc, id desc limit $4";
+                    and ($1::text is null or action = $1) and ($2::text is null or trace_id = $2)
+                    and ($3::bigint is null or (ts, id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                  order by ts desc, id desc limit $5";
     Ok(sqlx::query_as(query)
         .bind(&filter.action)
         .bind(&filter.trace_id)
-        .bind(filter.before)
+        .bind(filter.before.map(|before| before.micros))
+        .bind(filter.before.map(|before| before.id))
         .bind(filter.limit)
         .fetch_all(tx)
         .await?)

@@ -14,6 +14,6 @@ pub const SQL: Module = Module {
         "create_workspace" "create_token" "revoke_token" "find_token"
         "register_job_type" "enqueue_jobs" "enqueue_job" "claim_jobs" "expire_leases" "complete_jobs" "fail_jobs"
         "release_jobs" "extend_leases" "retry_job" "next_due_at" "put_schedule" "fire_schedules" "report_process"
-        "publish" "bus_position" "read_all_after" "read_topic_after"
+        "publish" "bus_position" "bus_mend" "read_all_after" "read_topic_after"
     ],
 };

@@ -81,9 +81,10 @@ impl Wake {
     pub fn tell(&self, topic: Topic) {
         let line = self.line(topic);
         line.local.send_modify(|n| *n += 1);
-        match line.remote.compare_exchange(IDLE, SENDING, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => drop(tokio::spawn(self.clone().tell_others(topic))),
-            Err(_) => line.remote.store(SENDING_AND_MORE, Ordering::Release),
+        // In one step: between a look and a store the sender could find nothing more to do and end.
+        let next = |state| Some(if state == IDLE { SENDING } else { SENDING_AND_MORE });
+        if line.remote.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(IDLE) {
+            tokio::spawn(self.clone().tell_others(topic));
         }
     }
 

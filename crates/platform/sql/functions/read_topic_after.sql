@@ -8,7 +8,7 @@ declare
     after_id bigint := split_part(p_position, '-', 2)::bigint;
     horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
-    if after_xid < (select f.xid from bus.forgotten f) or after_xid > pg_snapshot_xmax(pg_current_snapshot()) then
+    if after_xid <= (select f.xid from bus.forgotten f) or after_xid > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception 'what followed position % is not kept any more', p_position using errcode = 'ZP006';
     end if;
     return query

@@ -2,7 +2,9 @@
 -- Guarantee: a row is never refused for want of a partition (the default one takes it) and never removed
 -- before its table's `keep` is over. Returns what was made and dropped, for the journal.
 create or replace function platform.upkeep_journals() returns table (partition_name text, what text)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog set timezone = 'UTC'
+-- Whoever writes to a journal waits behind us while we wait for a long reader: better to come back later.
+set lock_timeout = '1s' as $$
 declare
     journal record;
     old_partition record;

@@ -12,10 +12,12 @@ exception when duplicate_object or unique_violation then
 end
 $$;
 
+-- Whoever installs steps into these roles. A database administrator may have granted them already, and then we
+-- need not be allowed to.
 do $$
 begin
-    if not pg_has_role(current_user, 'beresta_app', 'member') or not pg_has_role(current_user, 'beresta_system', 'member') then
-        execute format('grant beresta_app, beresta_system to %I', current_user);
-    end if;
+    execute format('grant beresta_app, beresta_system to %I', current_user);
+exception when insufficient_privilege then
+    raise notice 'the roles beresta_app and beresta_system have to be granted to % by an administrator', current_user;
 end
 $$;

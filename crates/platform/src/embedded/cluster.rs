@@ -12,8 +12,8 @@ use nix::{sys::signal::kill, unistd::Pid};
 
 use super::{Config, Error, binaries::Binaries, io_error, open_lock, os_user, os_user::OsUser, short_hash};
 
-/// Generous, because a busy machine starts a cluster ten times slower than an idle one.
-const START_MAX: Duration = Duration::from_mins(1);
+/// Generous: after a crash the server first replays up to its whole log.
+const START_MAX: Duration = Duration::from_mins(5);
 /// A UNIX socket's path holds 107 bytes; PostgreSQL appends `/.s.PGSQL.5432`.
 const SOCKET_DIR_BYTES_MAX: usize = 90;
 const LOG_BYTES_MAX: u64 = 10 << 20;
@@ -52,10 +52,15 @@ impl Cluster {
         (pid > 0 && kill(Pid::from_raw(pid), None).is_ok() && is_ours && !is_zombie(pid)).then_some(pid)
     }
 
-    /// Starts the server unless it runs. Returns the child, if it is ours to reap.
+    /// Nobody else starts or stops the server while this is held.
+    pub(super) fn lock_start(&self) -> Result<File, Error> {
+        let lock = open_lock(&self.home.join("start.lock"))?;
+        lock.lock().map_err(io_error("cannot lock the start of PostgreSQL"))?;
+        Ok(lock)
+    }
+
+    /// Starts the server unless it runs, under the start lock. Returns the child, if it is ours to reap.
     pub(super) fn ensure_running(&self, progress: fn(&str)) -> Result<Option<Child>, Error> {
-        let start_lock = open_lock(&self.home.join("start.lock"))?;
-        start_lock.lock().map_err(io_error("cannot lock the start of PostgreSQL"))?;
         self.check_major()?;
         if self.server_pid().is_some() {
             self.wait_until_ready(None)?;
@@ -75,7 +80,11 @@ impl Cluster {
                 {
                     std::thread::sleep(Duration::from_millis(100));
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(error);
+                }
             }
         }
     }

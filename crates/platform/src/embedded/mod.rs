@@ -123,9 +123,12 @@ impl Embedded {
         let binaries = Binaries::find_or_fetch(config.progress)?;
         let cluster = Cluster::new(place.home, binaries, place.user, &config);
         let users_lock = open_lock(&cluster.home.join("users.lock"))?;
-        let server = cluster.ensure_running(config.progress)?;
+        // All under one lock: a watchdog that is about to stop the server either does so before or sees us.
+        let start_lock = cluster.lock_start()?;
         users_lock.lock_shared().map_err(io_error("cannot mark the server as used"))?;
         watchdog::spawn(&cluster.home, config.linger)?;
+        let server = cluster.ensure_running(config.progress)?;
+        drop(start_lock);
         let inner = Inner { config, cluster, server: Mutex::new(server), _users_lock: users_lock, _owner_lock: owner_lock };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -153,6 +156,7 @@ impl Embedded {
         if !has_died {
             return Ok(false);
         }
+        let _start_lock = self.inner.cluster.lock_start()?;
         *server = self.inner.cluster.ensure_running(self.inner.config.progress)?;
         Ok(true)
     }

@@ -29,7 +29,8 @@ pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) || exit 0
 # A leftover file may name a pid that now belongs to somebody else.
 [ ! -d /proc/self ] || [ "$(readlink "/proc/$pid/cwd")" = "$1/data" ] || exit 0
 kill -INT "$pid" 2>/dev/null
-while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+# Its file goes when it is down; its pid may stay as a zombie.
+while [ -e "$1/data/postmaster.pid" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 "#;
 
 pub(super) fn spawn(home: &Path, linger: Duration) -> Result<(), Error> {

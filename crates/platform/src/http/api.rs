@@ -152,8 +152,8 @@ async fn retry_job(ctx: Ctx, Path(id): Path<i64>, Json(body): Json<RetryJob>) ->
 struct ListJournal {
     action: Option<String>,
     trace_id: Option<String>,
-    /// Only entries with a smaller id: `next` of the page before.
-    before: Option<i64>,
+    /// Only entries before this place: `next` of the page before.
+    before: Option<String>,
     /// How many at most, 1 to 200.
     #[serde(default = "Page::default_limit")]
     limit: i64,
@@ -163,7 +163,7 @@ struct ListJournal {
 pub struct JournalList {
     pub entries: Vec<JournalRead>,
     /// Give it as `before` to get the next page; absent on the last one.
-    pub next: Option<i64>,
+    pub next: Option<String>,
 }
 
 /// What the system did, newest first.
@@ -171,8 +171,10 @@ pub struct JournalList {
 async fn list_journal(ctx: Ctx, Query(query): Query<ListJournal>) -> Result<Answer<JournalList>, Failure> {
     ctx.require(Scope::Read)?;
     let limit = Page::checked(query.limit)?;
-    let filter = JournalFilter { action: query.action, trace_id: query.trace_id, before: query.before, limit };
+    let before = query.before.as_deref().map(str::parse).transpose()?;
+    let filter = JournalFilter { action: query.action, trace_id: query.trace_id, before, limit };
     let entries = reads::journal(&mut *ctx.begin().await?, &filter).await?;
-    let next = (i64::try_from(entries.len()) == Ok(limit)).then(|| entries.last().map(|entry| entry.id)).flatten();
+    let next =
+        (i64::try_from(entries.len()) == Ok(limit)).then(|| entries.last().map(|entry| entry.cursor().to_string())).flatten();
     Ok(Answer::ok(JournalList { entries, next }))
 }

@@ -124,6 +124,10 @@ fn from_traceparent(request: &Request) -> Option<TraceId> {
 }
 
 async fn guard(slots: Arc<Semaphore>, limits: Limits, request: Request, next: Next) -> Response {
+    if request.uri().path_and_query().is_some_and(|path| path.as_str().contains("%00")) {
+        let problem = Problem::bad_request("request.nul", "the address contains a NUL character (%00)");
+        return Failure(problem).into_response();
+    }
     let Ok(_slot) = slots.try_acquire() else {
         let problem = Problem::new(
             503,

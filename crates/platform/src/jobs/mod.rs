@@ -4,6 +4,7 @@
 //! the handlers that modules registered, and ends them in batches. `sql/functions/claim_jobs.sql` has the guarantees.
 
 mod handler;
+mod lanes;
 mod runner;
 pub mod store;
 

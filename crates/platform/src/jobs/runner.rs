@@ -4,7 +4,7 @@
 //! finisher ends whatever has finished since its last commit. No connection is held while a handler runs.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
@@ -22,6 +22,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     Job, JobError, JobType, Registry,
     handler::Handler,
+    lanes::Lanes,
     store::{self, After, Failure, Lease, Wanted},
 };
 use crate::{Db, DbError, wake::Topic};
@@ -41,6 +42,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long running jobs may go on after a stop was asked for.
 const GRACE: Duration = Duration::from_secs(10);
 const ERROR_CHARS_MAX: usize = 2000;
+/// Whatever a provider asks for, nobody waits longer than this for the next attempt.
+const RETRY_MAX: Duration = Duration::from_hours(30 * 24);
 
 pub struct Runner {
     db: Db,
@@ -60,17 +63,22 @@ struct Running {
 #[derive(Default)]
 struct Shared {
     /// Every job that this process holds a lease on, for the heartbeat.
-    leases: Mutex<HashMap<i64, (&'static str, Lease)>>,
+    leases: Mutex<HashSet<(&'static str, Lease)>>,
     /// Rung when jobs have ended and the claimer may hold more.
     room: Notify,
 }
 
 impl Shared {
-    /// Lets go of jobs that have ended.
-    fn forget(&self, types: &HashMap<&'static str, Running>, ended: impl Iterator<Item = Lease>) {
+    fn held(&self) -> Vec<Lease> {
+        let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        leases.iter().map(|(_, lease)| *lease).collect()
+    }
+
+    /// Lets go of attempts that have ended.
+    fn forget(&self, types: &HashMap<&'static str, Running>, ended: impl Iterator<Item = (&'static str, Lease)>) {
         let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        for lease in ended {
-            if let Some((name, _)) = leases.remove(&lease.id) {
+        for (name, lease) in ended {
+            if leases.remove(&(name, lease)) {
                 types[name].held.fetch_sub(1, Ordering::AcqRel);
             }
         }
@@ -85,6 +93,7 @@ pub struct Drained {
     pub failed: usize,
 }
 
+#[derive(Clone)]
 enum Ended {
     Succeeded(Lease),
     Failed(Failure),
@@ -100,6 +109,9 @@ impl Ended {
         }
     }
 }
+
+/// How an attempt at a job of this type ended.
+type End = (&'static str, Ended);
 
 impl Runner {
     pub fn new(db: Db, registry: Registry, worker_id: impl Into<String>) -> Self {
@@ -178,19 +190,24 @@ impl Runner {
         stop: &CancellationToken,
         abort: &CancellationToken,
         tasks: &TaskTracker,
-        ended: &mpsc::UnboundedSender<Ended>,
+        ended: &mpsc::UnboundedSender<End>,
     ) {
         let mut news = self.db.wake().subscribe(Topic::Jobs);
-        let mut place = Place::default();
+        let mut lanes = Lanes::new(&self.names);
         while !stop.is_cancelled() {
             // Armed before looking, so that what comes in between is not slept over.
-            news.mark_unchanged();
-            let wanted = self.wanted(&place);
-            let claimed = if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted, &mut place).await };
-            match claimed {
-                // Nothing after the place, but perhaps something before it.
-                Ok(jobs) if jobs.is_empty() && !wanted.is_empty() && place.leave() => {}
-                Ok(jobs) if jobs.is_empty() => self.sleep(stop, &mut news, wanted.is_empty()).await,
+            if news.has_changed().unwrap_or(false) {
+                news.mark_unchanged();
+                lanes.wake();
+            }
+            let wanted = self.wanted(&lanes);
+            let worked = async {
+                if lanes.is_sweep_due() {
+                    self.sweep(&mut lanes).await?;
+                }
+                if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted, &mut lanes).await }
+            };
+            match worked.await {
                 Ok(jobs) => {
                     for job in jobs {
                         self.start(job, stop, abort, tasks, ended);
@@ -201,63 +218,70 @@ impl Runner {
                     sleep_or_stop(Duration::from_millis(500), stop).await;
                 }
             }
+            if self.wanted(&lanes).is_empty() {
+                tokio::select! {
+                    () = tokio::time::sleep_until(lanes.next_look()) => {}
+                    () = self.shared.room.notified() => {}
+                    _ = news.changed() => lanes.wake(),
+                    () = stop.cancelled() => {}
+                }
+            }
         }
     }
 
-    /// How many of each type to ask for: only types with enough room to make a claim worth its commit.
-    fn wanted(&self, place: &Place) -> Vec<Wanted> {
+    /// How many of each type to ask for: only types that may have something, and enough room to make a claim worth
+    /// its commit.
+    fn wanted(&self, lanes: &Lanes) -> Vec<Wanted> {
         let room = |name: &&'static str| {
             let running = &self.types[*name];
             let held = running.held.load(Ordering::Acquire);
             let held_max = running.job_type.concurrency * HELD_PER_RUNNING;
             let limit = held_max.saturating_sub(held);
-            (held == 0 || limit >= held_max / 2).then(|| Wanted { job_type: name, limit, after: place.after(name) })
+            let has_room = limit > 0 && (held == 0 || limit >= held_max / 2);
+            (has_room && !lanes.is_idle(name)).then(|| Wanted { job_type: name, limit, after: lanes.after(name) })
         };
-        self.names.iter().filter_map(room).filter(|wanted| wanted.limit > 0).collect()
+        self.names.iter().filter_map(room).collect()
     }
 
-    async fn claim(&self, wanted: &[Wanted], place: &mut Place) -> Result<Vec<Job>, DbError> {
-        if place.is_at_start() {
-            store::expire_leases(self.db.pool(), &self.names).await?;
-        }
+    async fn claim(&self, wanted: &[Wanted], lanes: &mut Lanes) -> Result<Vec<Job>, DbError> {
         let jobs = store::claim_jobs(self.db.pool(), &self.worker_id, wanted).await?;
         metrics::counter!("beresta_jobs_claimed_total").increment(jobs.len() as u64);
-        let mut leases = self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        for job in &jobs {
-            let running = &self.types[&*job.job_type];
-            leases.insert(job.id, (running.job_type.name, job.into()));
-            running.held.fetch_add(1, Ordering::AcqRel);
-            place.advance(running.job_type.name, After::job(job));
+        {
+            let mut leases = self.shared.leases.lock().unwrap_or_else(PoisonError::into_inner);
+            for job in &jobs {
+                let running = &self.types[&*job.job_type];
+                leases.insert((running.job_type.name, job.into()));
+                running.held.fetch_add(1, Ordering::AcqRel);
+                lanes.advance(running.job_type.name, After::job(job));
+            }
         }
-        drop(leases);
+        for name in wanted.iter().map(|wanted| wanted.job_type) {
+            // Nothing after the place it had come to; from the beginning there may be something. If not, it sleeps.
+            if !jobs.iter().any(|job| job.job_type == name) && !lanes.rewind(name) {
+                lanes.sleep(name, self.until_due(name).await?);
+            }
+        }
         Ok(jobs)
     }
 
-    /// Sleeps until there is room, news, something due, or it is time to look. Nothing of this asks an idle
-    /// database more than once per LOOK_EVERY.
-    async fn sleep(&self, stop: &CancellationToken, news: &mut tokio::sync::watch::Receiver<u64>, is_full: bool) {
-        if is_full {
-            tokio::select! {
-                () = self.shared.room.notified() => {}
-                () = stop.cancelled() => {}
-            }
-            return;
+    /// Looks after what nobody else does: leases that ran out, schedules that are due, jobs that were given back.
+    async fn sweep(&self, lanes: &mut Lanes) -> Result<(), DbError> {
+        let held = self.shared.held();
+        if !held.is_empty() {
+            // Our own first: the database may have been away for longer than a lease.
+            store::extend_leases(self.db.pool(), &held).await?;
         }
-        let wait = self.until_due().await.unwrap_or(LOOK_EVERY);
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            _ = news.changed() => {}
-            () = stop.cancelled() => {}
-        }
+        let expired = store::expire_leases(self.db.pool(), &self.names).await?;
+        let fired = store::fire_schedules(self.db.pool()).await?;
+        let every = if held.is_empty() { jittered(LOOK_EVERY) } else { SWEEP_EVERY };
+        lanes.swept(every, expired > 0 || fired > 0);
+        Ok(())
     }
 
-    async fn until_due(&self) -> Result<Duration, DbError> {
-        if store::fire_schedules(self.db.pool()).await? > 0 {
-            return Ok(Duration::ZERO);
-        }
-        // Pollers of several processes must not march in step.
-        let look = LOOK_EVERY.mul_f64(1.0 + rand::random::<f64>() / 5.0);
-        let Some(due) = store::next_due_at(self.db.pool(), &self.names).await? else { return Ok(look) };
+    /// How long there will be nothing for a type, as far as the database knows; at most until the next look.
+    async fn until_due(&self, name: &'static str) -> Result<Duration, DbError> {
+        let look = jittered(LOOK_EVERY);
+        let Some(due) = store::next_due_at(self.db.pool(), &[name]).await? else { return Ok(look) };
         let wait = due.duration_since(self.db.clock().now());
         // A due time in the past is one that another process is claiming right now.
         Ok(Duration::try_from(wait).unwrap_or_default().clamp(Duration::from_millis(20), look))
@@ -269,7 +293,7 @@ impl Runner {
         stop: &CancellationToken,
         abort: &CancellationToken,
         tasks: &TaskTracker,
-        ended: &mpsc::UnboundedSender<Ended>,
+        ended: &mpsc::UnboundedSender<End>,
     ) {
         let types = Arc::clone(&self.types);
         let (stop, abort, ended, clock) = (stop.clone(), abort.clone(), ended.clone(), self.db.clock().clone());
@@ -292,7 +316,7 @@ impl Runner {
                     }),
                 },
             };
-            let _ = ended.send(end);
+            let _ = ended.send((running.job_type.name, end));
         });
     }
 
@@ -302,47 +326,11 @@ impl Runner {
     }
 }
 
-/// How far the claimer has come in each type. It begins anew once in a while, and whenever it finds nothing.
-struct Place {
-    after: HashMap<&'static str, After>,
-    begun: tokio::time::Instant,
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Self { after: HashMap::new(), begun: tokio::time::Instant::now() }
-    }
-}
-
-impl Place {
-    fn is_at_start(&self) -> bool {
-        self.after.is_empty() || self.begun.elapsed() >= SWEEP_EVERY
-    }
-
-    fn after(&self, name: &str) -> After {
-        if self.is_at_start() { After::START } else { self.after.get(name).copied().unwrap_or(After::START) }
-    }
-
-    fn advance(&mut self, name: &'static str, to: After) {
-        if self.is_at_start() {
-            *self = Self::default();
-        }
-        let after = self.after.entry(name).or_insert(to);
-        *after = to.max(*after);
-    }
-
-    /// Back to the beginning; says whether that is somewhere else.
-    fn leave(&mut self) -> bool {
-        let was_elsewhere = !self.is_at_start();
-        *self = Self::default();
-        was_elsewhere
-    }
-}
-
 async fn run_one(running: &Running, job: Job, clock: &Clock) -> Ended {
     let lease = Lease::from(&job);
     let (attempts, created_at) = (job.attempt - job.forgiven, job.created_at);
-    let work = AssertUnwindSafe((running.handler)(job)).catch_unwind();
+    // Inside the net from its first line on: a handler may panic before it ever waits.
+    let work = AssertUnwindSafe(async { (running.handler)(job).await }).catch_unwind();
     let error = match tokio::time::timeout(running.job_type.timeout, work).await {
         Ok(Ok(Ok(()))) => return Ended::Succeeded(lease),
         Ok(Ok(Err(error))) => error,
@@ -352,14 +340,15 @@ async fn run_one(running: &Running, job: Job, clock: &Clock) -> Ended {
     let age = Duration::try_from(clock.now().duration_since(created_at)).unwrap_or_default();
     let next = running.job_type.policy.next(attempts, age, error.retry_after, rand::random());
     let retry_in = match next {
-        Next::RetryIn(wait) if !error.is_final => Some(wait),
+        Next::RetryIn(wait) if !error.is_final => Some(wait.min(RETRY_MAX)),
         _ => None,
     };
     Ended::Failed(Failure { lease, error: error_json("handler", &error.message), retry_in })
 }
 
 fn error_json(code: &str, message: &str) -> serde_json::Value {
-    json!({"code": code, "message": redact::snippet(message, ERROR_CHARS_MAX)})
+    // PostgreSQL cannot store NUL, and whatever a provider answered may end up here.
+    json!({"code": code, "message": redact::snippet(&message.replace('\0', "\u{fffd}"), ERROR_CHARS_MAX)})
 }
 
 /// Ends jobs in batches: whatever has come in while the last commit was on its way.
@@ -367,26 +356,39 @@ async fn finish(
     db: Db,
     types: Arc<HashMap<&'static str, Running>>,
     shared: Arc<Shared>,
-    mut ended: mpsc::UnboundedReceiver<Ended>,
+    mut ended: mpsc::UnboundedReceiver<End>,
 ) {
     let mut batch = Vec::with_capacity(FINISH_MAX);
     while ended.recv_many(&mut batch, FINISH_MAX).await > 0 {
-        let mut pause = Duration::from_millis(50);
-        while let Err(error) = end_batch(&db, &batch).await {
-            // Ending twice is harmless, because only the lease that runs a job can end it.
-            tracing::warn!(%error, jobs = batch.len(), "jobs.finish");
-            if !error.is_retryable() {
-                break;
+        let ends: Vec<Ended> = batch.iter().map(|(_, end)| end.clone()).collect();
+        if end_until_done(&db, &ends).await.is_err() {
+            // Something in it cannot be stored: the others must not pay for it.
+            for end in ends {
+                if let Err(error) = end_until_done(&db, &[end]).await {
+                    tracing::error!(%error, "jobs.finish");
+                }
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(2));
         }
         let is_busy = batch.len() >= GATHER_FROM;
-        shared.forget(&types, batch.drain(..).map(|end| end.lease()));
+        shared.forget(&types, batch.drain(..).map(|(name, end)| (name, end.lease())));
         shared.room.notify_one();
         if is_busy && ended.len() < FINISH_MAX {
             tokio::time::sleep(GATHER).await;
         }
+    }
+}
+
+/// Ends a batch, waiting for a database that is away. Ending twice is harmless, because only the lease that runs a
+/// job can end it.
+async fn end_until_done(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
+    let mut pause = Duration::from_millis(50);
+    loop {
+        match end_batch(db, batch).await {
+            Err(error) if error.is_retryable() => tracing::warn!(%error, jobs = batch.len(), "jobs.finish"),
+            result => return result,
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
     }
 }
 
@@ -423,10 +425,7 @@ async fn end_batch(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
 async fn heartbeat(db: Db, every: Duration, shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(every).await;
-        let leases: Vec<Lease> = {
-            let held = shared.leases.lock().unwrap_or_else(PoisonError::into_inner);
-            held.values().map(|(_, lease)| *lease).collect()
-        };
+        let leases = shared.held();
         if leases.is_empty() {
             continue;
         }
@@ -439,6 +438,11 @@ async fn heartbeat(db: Db, every: Duration, shared: Arc<Shared>) {
             Err(error) => tracing::warn!(%error, "jobs.heartbeat"),
         }
     }
+}
+
+/// Pollers of several processes must not march in step.
+fn jittered(wait: Duration) -> Duration {
+    wait.mul_f64(1.0 + rand::random::<f64>() / 5.0)
 }
 
 async fn sleep_or_stop(wait: Duration, stop: &CancellationToken) -> bool {

@@ -188,6 +188,14 @@ impl From<&Job> for Lease {
     }
 }
 
+/// Rows are always touched in the order of their keys, so that two batches that share some never wait for each other
+/// in a circle.
+fn in_order<T: Clone>(items: &[T], lease: impl Fn(&T) -> Lease) -> Vec<T> {
+    let mut items = items.to_vec();
+    items.sort_by_key(|item| (lease(item).workspace_id, lease(item).id));
+    items
+}
+
 fn columns(leases: &[Lease]) -> (Vec<Uuid>, Vec<i64>, Vec<Uuid>) {
     let workspaces = leases.iter().map(|lease| lease.workspace_id.uuid()).collect();
     (workspaces, leases.iter().map(|lease| lease.id).collect(), leases.iter().map(|lease| lease.lease_id).collect())
@@ -209,7 +217,7 @@ pub async fn extend_leases(db: impl PgExecutor<'_>, leases: &[Lease]) -> Result<
 }
 
 async fn by_lease(db: impl PgExecutor<'_>, call: &'static str, leases: &[Lease]) -> Result<Vec<i64>, DbError> {
-    let (workspaces, ids, lease_ids) = columns(leases);
+    let (workspaces, ids, lease_ids) = columns(&in_order(leases, |lease| *lease));
     Ok(sqlx::query_scalar(call).bind(workspaces).bind(ids).bind(lease_ids).fetch_all(db).await?)
 }
 
@@ -223,6 +231,7 @@ pub struct Failure {
 
 /// Ends attempts that failed; returns those that still held their lease, and whether they are over.
 pub async fn fail_jobs(db: impl PgExecutor<'_>, failures: &[Failure]) -> Result<Vec<(i64, bool)>, DbError> {
+    let failures = in_order(failures, |failure| failure.lease);
     let leases: Vec<Lease> = failures.iter().map(|failure| failure.lease).collect();
     let (workspaces, ids, lease_ids) = columns(&leases);
     let errors: Vec<&Value> = failures.iter().map(|failure| &failure.error).collect();

@@ -157,3 +157,19 @@ async fn a_position_that_is_not_kept_any_more_is_told_as_a_gap() {
     assert!(matches!(here.subscribe(ours, "t", Some(foreign)).await, Err(SubscribeError::Gap)));
     assert!(here.subscribe(ours, "t", None).await.is_ok());
 }
+
+#[tokio::test]
+async fn a_bus_that_was_restored_into_another_cluster_begins_anew_and_tells_old_positions_of_the_gap() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    // As a dump of an older cluster leaves it: ids of transactions that are yet to come here.
+    let restored = "insert into bus.messages (workspace_id, topic, xid, payload) select workspace_id, 't', '99999999', '1' from core.workspaces;
+                    update bus.forgotten set xid = '99999998'";
+    sqlx::raw_sql(restored).execute(&mut db.owner().await).await.unwrap();
+    platform::install(&mut db.owner().await, &[platform::SQL]).await.unwrap();
+    let (_, here, _guard) = process(&db);
+    assert!(matches!(here.subscribe(ours, "t", Some("99999999-1".parse().unwrap())).await, Err(SubscribeError::Gap)));
+    let mut subscription = here.subscribe(ours, "t", None).await.unwrap();
+    publish(&db.db, ours, "t", json!("new")).await;
+    assert_eq!(*subscription.next().await.unwrap().unwrap().payload, json!("new"));
+}

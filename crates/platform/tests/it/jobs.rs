@@ -284,6 +284,107 @@ async fn a_job_with_a_live_dedup_key_is_not_added_twice_but_may_come_again_once_
 }
 
 #[tokio::test]
+async fn a_key_whose_job_has_failed_is_asked_for_again_with_what_it_is_told_now() {
+    let (db, workspace) = setup().await;
+    let fails = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::fail("no")) });
+    let first = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({"n": 1})).once("chat-1")).await;
+    fails.drain().await.unwrap();
+    assert_eq!(status(&db.db, first).await.as_deref(), Some("failed"));
+    assert_eq!(enqueue(&db.db, workspace, NewJob::new(TYPE, json!({"n": 2})).once("chat-1")).await, first);
+    assert_eq!(claim(&db.db, "w").await[0].payload, json!({"n": 2}));
+}
+
+#[tokio::test]
+async fn a_schedule_goes_on_after_one_of_its_jobs_has_failed() {
+    let (db, workspace) = setup().await;
+    store::put_schedule(db.db.pool(), workspace, "hourly", NewJob::new(TYPE, json!({})), Duration::from_hours(1)).await.unwrap();
+    let fails = runner(&db.db, JobType::new(TYPE), |_| async { Err(JobError::fail("no")) });
+    for _ in 0..3 {
+        db.clock.advance(SignedDuration::from_hours(1));
+        assert_eq!(fails.drain().await.unwrap(), Drained { picked: 1, succeeded: 0, failed: 1 });
+    }
+}
+
+#[tokio::test]
+async fn many_who_enqueue_one_key_at_once_all_get_the_same_job() {
+    let (db, workspace) = setup().await;
+    let all = (0..8).map(|_| {
+        let process = db.another();
+        async move { enqueue(&process, workspace, NewJob::new(TYPE, json!({})).once("one")).await }
+    });
+    let ids = futures::future::join_all(all).await;
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    assert_eq!(claim(&db.db, "w").await.len(), 1);
+}
+
+/// Runs a real runner until as many attempts have ended.
+async fn run_until(db: &TestDb, runner: Runner, attempts: i64) {
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(runner.run(stop.clone()));
+    let query = "select count(*) from ops.job_runs";
+    while sqlx::query_scalar::<_, i64>(query).fetch_one(db.db.pool()).await.unwrap() < attempts {
+        tokio::task::yield_now().await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_error_that_cannot_be_stored_as_it_is_spoils_neither_its_job_nor_the_others() {
+    let db = TestDb::new().await;
+    let workspace = db.workspace("ours").await;
+    let odd = runner(&db.another(), JobType::new(TYPE), |job: Job| async move {
+        match job.payload["n"].as_i64() {
+            Some(0) => Err(JobError::fail("a provider answered \0 and more")),
+            Some(1) => Err(JobError::retry_after("wait", Duration::from_secs(u64::MAX / 2))),
+            _ => Err(JobError::fail("no")),
+        }
+    });
+    odd.register().await.unwrap();
+    for n in 0..20 {
+        enqueue(&db.db, workspace, NewJob::new(TYPE, json!({"n": n}))).await;
+    }
+    run_until(&db, odd, 20).await;
+    let failed: i64 =
+        sqlx::query_scalar("select count(*) from ops.jobs where status = 'failed'").fetch_one(db.db.pool()).await.unwrap();
+    assert_eq!(failed, 19, "all but the one that waits");
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_before_it_waits_is_a_failed_attempt_too() {
+    let db = TestDb::new().await;
+    let workspace = db.workspace("ours").await;
+    let policy = RetryPolicy { base: Duration::from_millis(1), ..RetryPolicy::jobs() };
+    let hasty = runner(&db.another(), JobType::new(TYPE).policy(policy), |job: Job| {
+        assert!(job.attempt > 1, "the first attempt panics");
+        async { Ok(()) }
+    });
+    hasty.register().await.unwrap();
+    let id = enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    run_until(&db, hasty, 2).await;
+    assert_eq!(outcomes(&db.db, id).await, ["retried", "succeeded"]);
+}
+
+#[tokio::test]
+async fn a_busy_type_with_an_idle_one_beside_it_runs_to_its_end() {
+    let db = TestDb::new().await;
+    let workspace = db.workspace("ours").await;
+    let mut registry = Registry::new();
+    registry.register(JobType::new(TYPE).concurrency(2), |_| async {
+        tokio::task::yield_now().await;
+        Ok(())
+    });
+    registry.register(JobType::new("idle"), |_| async { Ok(()) });
+    let both = Runner::new(db.another(), registry, "worker");
+    both.register().await.unwrap();
+    let mut tx = db.db.begin(workspace).await.unwrap();
+    let jobs = (0..500).map(|n| NewJob::new(TYPE, json!({"n": n}))).collect();
+    jobs::enqueue_many(&mut tx, workspace, jobs, None).await.unwrap();
+    tx.commit().await.unwrap();
+    run_until(&db, both, 500).await;
+}
+
+#[tokio::test]
 async fn a_schedule_fires_once_however_many_processes_look_and_makes_up_for_missed_times_once() {
     let (db, workspace) = setup().await;
     store::put_schedule(db.db.pool(), workspace, "hourly", NewJob::new(TYPE, json!({})), Duration::from_hours(1)).await.unwrap();

@@ -7,6 +7,7 @@ mod catalog;
 mod install;
 mod jobs;
 mod journal;
+mod layers;
 mod objects;
 mod tenancy;
 mod tokens;

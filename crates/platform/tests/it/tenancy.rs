@@ -82,3 +82,49 @@ async fn an_unknown_workspace_is_refused_with_the_names_there_are() {
     assert_eq!(workspaces::find(&db.db, &ours.to_string()).await.unwrap().id(), ours);
     assert!(workspaces::find(&db.db, "system").await.is_err());
 }
+
+#[tokio::test]
+async fn a_database_that_an_ordinary_role_owns_works_and_is_closed_to_that_role_too() {
+    let db = TestDb::empty().await;
+    let role = format!("owner_{}", uuid::Uuid::new_v4().simple());
+    let database = db.url.split('/').nth(3).and_then(|rest| rest.split('?').next()).unwrap().to_owned();
+    // What an administrator of a managed PostgreSQL does once.
+    testkit::admin(&format!("create role {role} login createrole")).await;
+    testkit::admin(&format!("alter database {database} owner to {role}")).await;
+    testkit::admin(&format!("grant beresta_app, beresta_system to {role}")).await;
+    let url = db.url.replace("beresta@", &format!("{role}@"));
+    let mut owner = <sqlx::PgConnection as sqlx::Connection>::connect(&url).await.unwrap();
+    let error = platform::install(&mut owner, &[platform::SQL]).await.unwrap_err();
+    assert!(error.to_string().contains("ask an administrator to run `create extension vector`"), "{error}");
+    sqlx::query("create extension vector").execute(&mut db.owner().await).await.unwrap();
+    platform::install(&mut owner, &[platform::SQL]).await.unwrap();
+    let own = platform::Db::connect(&platform::Settings::new(&url), kernel::Clock::system()).unwrap();
+    let ours = workspaces::create(own.pool(), "ours").await.unwrap();
+    tokens::create(own.pool(), ours, "t", &kernel::Scopes::all(), None).await.unwrap();
+    sqlx::query("select platform.upkeep_journals()").execute(own.pool()).await.unwrap();
+    let mut tx = own.begin(ours).await.unwrap();
+    assert_eq!(count(&mut tx, "select count(*) from core.api_tokens").await, 1);
+    drop(tx);
+    own.pool().close().await;
+    drop(owner);
+    drop(db);
+    testkit::admin(&format!("drop role {role}")).await;
+}
+
+#[tokio::test]
+async fn the_ordinary_role_can_neither_forget_journals_nor_change_what_belongs_to_all() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    for statement in [
+        "select platform.upkeep_journals()",
+        "select bus.mend()",
+        "update platform.journals set keep = '1 second'",
+        "update bus.forgotten set xid = '7'",
+        "delete from ops.job_types",
+        "delete from platform.migrations",
+    ] {
+        let mut tx = db.db.begin(ours).await.unwrap();
+        let error = sqlx::query(statement).execute(&mut *tx).await.unwrap_err();
+        assert!(error.to_string().contains("permission denied"), "{statement}: {error}");
+    }
+}
