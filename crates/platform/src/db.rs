@@ -105,6 +105,14 @@ impl Db {
     }
 }
 
+/// Gives up on an answer that a broken network swallowed: the server's own timeouts do not reach us then.
+pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
+    match tokio::time::timeout(limit, work).await {
+        Ok(result) => result,
+        Err(_elapsed) => Err(DbError::Unavailable(sqlx::Error::PoolTimedOut)),
+    }
+}
+
 async fn set_frozen_now(connection: &mut sqlx::PgConnection, clock: Clock) -> Result<bool, sqlx::Error> {
     let now = clock.now().to_string();
     sqlx::query("select set_config('platform.now', $1, false)").bind(now).execute(connection).await?;

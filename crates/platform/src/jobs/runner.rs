@@ -25,7 +25,7 @@ use super::{
     lanes::Lanes,
     store::{self, After, Failure, Lease, Wanted},
 };
-use crate::{Db, DbError, wake::Topic};
+use crate::{Db, DbError, db::within, wake::Topic};
 
 /// How many jobs of a type a process holds beyond those that run, so that handlers never wait for a claim.
 /// A crash strands what is held until its leases run out, so it is a small multiple.
@@ -41,6 +41,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long running jobs may go on after a stop was asked for.
 const GRACE: Duration = Duration::from_secs(10);
+/// Longer than any statement of ours may take: what has not answered by then never will.
+const ANSWER_MAX: Duration = Duration::from_mins(1);
 const ERROR_CHARS_MAX: usize = 2000;
 /// Whatever a provider asks for, nobody waits longer than this for the next attempt.
 const RETRY_MAX: Duration = Duration::from_hours(30 * 24);
@@ -207,7 +209,7 @@ impl Runner {
                 }
                 if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted, &mut lanes).await }
             };
-            match worked.await {
+            match within(ANSWER_MAX, worked).await {
                 Ok(jobs) => {
                     for job in jobs {
                         self.start(job, stop, abort, tasks, ended);
@@ -383,7 +385,7 @@ async fn finish(
 async fn end_until_done(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
     let mut pause = Duration::from_millis(50);
     loop {
-        match end_batch(db, batch).await {
+        match within(ANSWER_MAX, end_batch(db, batch)).await {
             Err(error) if error.is_retryable() => tracing::warn!(%error, jobs = batch.len(), "jobs.finish"),
             result => return result,
         }
@@ -429,7 +431,7 @@ async fn heartbeat(db: Db, every: Duration, shared: Arc<Shared>) {
         if leases.is_empty() {
             continue;
         }
-        match store::extend_leases(db.pool(), &leases).await {
+        match within(ANSWER_MAX, store::extend_leases(db.pool(), &leases)).await {
             Ok(kept) if kept.len() < leases.len() => {
                 // Some ended in this very moment; the finisher tells the rest.
                 tracing::debug!(lost = leases.len() - kept.len(), "jobs.heartbeat");
