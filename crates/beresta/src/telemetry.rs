@@ -1,5 +1,7 @@
 //! Logs, and traces for whoever has an OpenTelemetry collector.
 
+use std::io::IsTerminal;
+
 use anyhow::{Context, Result};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
@@ -27,7 +29,9 @@ pub(crate) fn start(config: &Config, quiet: &str) -> Result<Telemetry> {
     let wanted = if config.log == "info" { quiet } else { &config.log };
     let filter = EnvFilter::try_new(wanted)
         .with_context(|| format!("BERESTA_LOG: `{wanted}` is not a log filter such as info or platform=debug"))?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Colours are for people; a file gets plain text.
+    let has_colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(has_colours);
     let lines = if config.is_log_json {
         lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed()
     } else {

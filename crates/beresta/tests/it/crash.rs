@@ -24,11 +24,19 @@ use tempfile::TempDir;
 
 use crate::support::{Serving, data_dir, postgres_pid, run, stdout, until};
 
+const BACKLOG_MAX: i64 = 500;
+
 /// Enqueues batches until told to stop; returns what was acknowledged, and what may or may not have been taken.
 async fn load(db: Db, workspace: WorkspaceId, stop: Arc<AtomicBool>) -> (BTreeSet<i64>, BTreeSet<i64>) {
     let (mut acknowledged, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     let mut n = 0_i64;
     while !stop.load(Ordering::Relaxed) {
+        // Enough to keep every worker busy, and not more than they can work off afterwards.
+        let waiting: Option<i64> = sqlx::query_scalar("select count(*) from ops.jobs").fetch_one(db.pool()).await.ok();
+        if waiting.is_none_or(|waiting| waiting > BACKLOG_MAX) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        }
         let numbers: Vec<i64> = (n..n + 20).collect();
         n += 20;
         let batch = numbers.iter().map(|n| NewJob::new("demo.note", json!({"n": n}))).collect();
