@@ -33,7 +33,7 @@ const HELD_PER_RUNNING: usize = 8;
 /// How many finished jobs one commit ends at most.
 const FINISH_MAX: usize = 1000;
 /// A finisher that has much to do waits this long for more, so that one commit ends many.
-const GATHER: Duration = Duration::from_millis(4);
+const GATHER: Duration = Duration::from_millis(10);
 const GATHER_FROM: usize = 16;
 /// How often a busy runner looks from the beginning: for leases that ran out and jobs that were given back.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
@@ -62,6 +62,19 @@ struct Running {
     held: AtomicUsize,
 }
 
+impl Running {
+    fn held_max(&self) -> usize {
+        self.job_type.concurrency * HELD_PER_RUNNING
+    }
+
+    /// One job less is waiting or running; tells the claimer when half of them are gone.
+    fn let_go(&self, shared: &Shared) {
+        if self.held.fetch_sub(1, Ordering::AcqRel) == self.held_max() / 2 + 1 {
+            shared.room.notify_one();
+        }
+    }
+}
+
 #[derive(Default)]
 struct Shared {
     /// Every job that this process holds a lease on, for the heartbeat.
@@ -76,13 +89,11 @@ impl Shared {
         leases.iter().map(|(_, lease)| *lease).collect()
     }
 
-    /// Lets go of attempts that have ended.
-    fn forget(&self, types: &HashMap<&'static str, Running>, ended: impl Iterator<Item = (&'static str, Lease)>) {
+    /// Attempts whose end is stored need no heartbeat any more.
+    fn forget(&self, ended: impl Iterator<Item = (&'static str, Lease)>) {
         let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, lease) in ended {
-            if leases.remove(&(name, lease)) {
-                types[name].held.fetch_sub(1, Ordering::AcqRel);
-            }
+            leases.remove(&(name, lease));
         }
     }
 }
@@ -143,7 +154,7 @@ impl Runner {
         }
         let (ended_tx, ended_rx) = mpsc::unbounded_channel();
         let abort = CancellationToken::new();
-        let finisher = tokio::spawn(finish(self.db.clone(), Arc::clone(&self.types), Arc::clone(&self.shared), ended_rx));
+        let finisher = tokio::spawn(finish(self.db.clone(), Arc::clone(&self.shared), ended_rx));
         let heartbeat = tokio::spawn(heartbeat(self.db.clone(), self.beat_every(), Arc::clone(&self.shared)));
         let tasks = TaskTracker::new();
 
@@ -237,9 +248,8 @@ impl Runner {
         let room = |name: &&'static str| {
             let running = &self.types[*name];
             let held = running.held.load(Ordering::Acquire);
-            let held_max = running.job_type.concurrency * HELD_PER_RUNNING;
-            let limit = held_max.saturating_sub(held);
-            let has_room = limit > 0 && (held == 0 || limit >= held_max / 2);
+            let limit = running.held_max().saturating_sub(held);
+            let has_room = held <= running.held_max() / 2;
             (has_room && !lanes.is_idle(name)).then(|| Wanted { job_type: name, limit, after: lanes.after(name) })
         };
         self.names.iter().filter_map(room).collect()
@@ -298,6 +308,7 @@ impl Runner {
         ended: &mpsc::UnboundedSender<End>,
     ) {
         let types = Arc::clone(&self.types);
+        let shared = Arc::clone(&self.shared);
         let (stop, abort, ended, clock) = (stop.clone(), abort.clone(), ended.clone(), self.db.clock().clone());
         tasks.spawn(async move {
             let running = &types[&*job.job_type];
@@ -319,6 +330,7 @@ impl Runner {
                 },
             };
             let _ = ended.send((running.job_type.name, end));
+            running.let_go(&shared);
         });
     }
 
@@ -354,12 +366,7 @@ fn error_json(code: &str, message: &str) -> serde_json::Value {
 }
 
 /// Ends jobs in batches: whatever has come in while the last commit was on its way.
-async fn finish(
-    db: Db,
-    types: Arc<HashMap<&'static str, Running>>,
-    shared: Arc<Shared>,
-    mut ended: mpsc::UnboundedReceiver<End>,
-) {
+async fn finish(db: Db, shared: Arc<Shared>, mut ended: mpsc::UnboundedReceiver<End>) {
     let mut batch = Vec::with_capacity(FINISH_MAX);
     while ended.recv_many(&mut batch, FINISH_MAX).await > 0 {
         let ends: Vec<Ended> = batch.iter().map(|(_, end)| end.clone()).collect();
@@ -372,8 +379,7 @@ async fn finish(
             }
         }
         let is_busy = batch.len() >= GATHER_FROM;
-        shared.forget(&types, batch.drain(..).map(|(name, end)| (name, end.lease())));
-        shared.room.notify_one();
+        shared.forget(batch.drain(..).map(|(name, end)| (name, end.lease())));
         if is_busy && ended.len() < FINISH_MAX {
             tokio::time::sleep(GATHER).await;
         }
