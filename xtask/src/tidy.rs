@@ -13,8 +13,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("platform", &["kernel"]),
     ("simulators", &[]),
     ("testkit", &["kernel", "platform"]),
-    ("console", &["kernel", "platform"]),
-    ("beresta", &["kernel", "platform", "outbound", "simulators", "console"]),
+    ("messengers", &["kernel", "outbound"]),
+    ("posting", &["kernel", "platform", "outbound", "messengers"]),
+    ("console", &["kernel", "platform", "posting"]),
+    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "simulators", "console"]),
     ("xtask", &[]),
 ];
 /// A file that a person reads in one sitting. Tests may be a little longer.

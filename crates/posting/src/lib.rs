@@ -1,0 +1,5 @@
+//! Posting: one post to many channels, and nothing lost.
+
+mod sql;
+
+pub use sql::SQL;

@@ -1,0 +1,4 @@
+//! The promises of posting, on a real PostgreSQL and simulated providers.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+mod support;
