@@ -60,6 +60,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "more certificate authorities to trust for Telegram (PEM file)",
     ),
     setting("max_base_url", "BERESTA_MAX_BASE_URL", "https://platform-api2.max.ru", "the MAX Bot API"),
+    setting(
+        "fetch_allow",
+        "BERESTA_FETCH_ALLOW",
+        "",
+        "host:port pairs inside your own network that feeds and media may be fetched from, such as feeds.local:8080",
+    ),
+    setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "512", "how many deliveries one process sends at once"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
 
@@ -104,6 +111,8 @@ pub(crate) struct Config {
     pub(crate) otlp_endpoint: Option<String>,
     pub(crate) objects: objects::Place,
     pub(crate) providers: Vec<Provider>,
+    pub(crate) fetch_allow: Vec<String>,
+    pub(crate) dispatch_in_flight_max: usize,
 }
 
 /// Values by key, with the place each came from.
@@ -243,11 +252,23 @@ impl Values {
                 _ => None,
             })?,
             otlp_endpoint: self.optional("otlp_endpoint").map(|_| self.url("otlp_endpoint")).transpose()?,
+            fetch_allow: self.fetch_allow()?,
+            dispatch_in_flight_max: whole("dispatch_in_flight_max", 2, 100_000)?,
             providers: vec![
                 provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
                 provider("max", "max_base_url", "max_ca_bundle")?,
             ],
         })
+    }
+
+    fn fetch_allow(&self) -> Result<Vec<String>> {
+        let expected = "a list of host:port pairs separated by commas";
+        let pair = |text: &str| {
+            let (host, port) = text.trim().rsplit_once(':')?;
+            (!host.is_empty() && port.parse::<u16>().is_ok()).then(|| text.trim().to_owned())
+        };
+        let parse = |value: &str| value.split(',').filter(|part| !part.trim().is_empty()).map(pair).collect::<Option<Vec<_>>>();
+        self.parsed("fetch_allow", expected, parse)
     }
 
     fn database_url(&self) -> Result<Option<Secret>> {

@@ -6,6 +6,7 @@ mod config;
 mod database;
 mod listener;
 mod operations;
+mod outside;
 mod seed;
 mod server;
 mod telemetry;

@@ -34,8 +34,9 @@ pub(crate) async fn load(config: &Config, database: &Database) -> Result<Credent
         Some(kept) if kept.workspace_id == workspace_id && is_alive(database, &kept).await? => kept,
         _ => make(database, workspace_id).await?,
     };
-    apply(database, &credentials).await?;
-    keep(&path, &credentials)?;
+    let refs = keep_bot_tokens(config)?;
+    apply(database, &credentials, &refs).await?;
+    keep(&path, &serde_json::to_string_pretty(&credentials)?)?;
     Ok(credentials)
 }
 
@@ -56,7 +57,28 @@ async fn make(database: &Database, workspace_id: WorkspaceId) -> Result<Credenti
     })
 }
 
-async fn apply(database: &Database, credentials: &Credentials) -> Result<()> {
+/// The tokens of the demo bots, good for simulators only, in files that the database names.
+fn keep_bot_tokens(config: &Config) -> Result<Vec<(&'static str, String)>> {
+    let dir = fs::canonicalize(&config.data_dir).or_else(|_| {
+        fs::create_dir_all(&config.data_dir)?;
+        fs::canonicalize(&config.data_dir)
+    })?;
+    let tokens = [
+        ("telegram", "seed.telegram_secret_ref", "1000001:AAdemo-token-for-the-simulated-tele"),
+        ("max", "seed.max_secret_ref", "demo-token-for-the-simulated-max"),
+    ];
+    let mut refs = Vec::new();
+    for (platform, setting, token) in tokens {
+        let path = dir.join(format!("demo-{platform}-token"));
+        if !path.exists() {
+            keep(&path, token)?;
+        }
+        refs.push((setting, format!("file:{}", path.display())));
+    }
+    Ok(refs)
+}
+
+async fn apply(database: &Database, credentials: &Credentials, refs: &[(&'static str, String)]) -> Result<()> {
     let mut tx = database.db.begin_system().await?;
     let settings = [
         ("seed.push_secret_hash", &credentials.push_secret),
@@ -67,11 +89,14 @@ async fn apply(database: &Database, credentials: &Credentials) -> Result<()> {
         let hash = Secret::new(secret.as_str()).sha256_hex();
         sqlx::query("select set_config($1, $2, true)").bind(name).bind(hash).execute(&mut *tx).await?;
     }
+    for (name, reference) in refs {
+        sqlx::query("select set_config($1, $2, true)").bind(*name).bind(reference).execute(&mut *tx).await?;
+    }
     tx.execute(SEED).await.context("db/seed.sql cannot be loaded")?;
     Ok(tx.commit().await?)
 }
 
-fn keep(path: &Path, credentials: &Credentials) -> Result<()> {
+fn keep(path: &Path, text: &str) -> Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
@@ -82,6 +107,6 @@ fn keep(path: &Path, credentials: &Credentials) -> Result<()> {
         .mode(0o600)
         .open(path)
         .with_context(|| format!("cannot write {}", path.display()))?;
-    file.write_all(serde_json::to_string_pretty(credentials)?.as_bytes())?;
+    file.write_all(text.as_bytes())?;
     Ok(())
 }

@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use axum::Router;
 use jiff::Timestamp;
 use platform::{
-    Db,
     bus::Bus,
     embedded::Use,
     http::{self, App},
@@ -22,6 +21,7 @@ use crate::{
     database::{Database, MODULES},
     listener,
     operations::{self, Process},
+    outside::Outside,
     tour,
 };
 
@@ -46,6 +46,7 @@ impl Server {
         let objects = Objects::open(&config.objects)?;
         let bus = Bus::new(db.clone());
         let app = App { db: db.clone(), bus: bus.clone(), objects, stop: stop.clone() };
+        let outside = Outside::new(config)?;
 
         let mut tasks = JoinSet::new();
         if let Some(server) = database.embedded.clone() {
@@ -61,15 +62,26 @@ impl Server {
         let roles: Vec<&'static str> = config.roles.iter().map(|role| role.as_str()).collect();
         tasks.spawn(process::report(db.clone(), roles.clone(), env!("CARGO_PKG_VERSION"), stop.clone()));
         if config.roles.contains(&Role::Runner) {
-            let runner = runner(&db, has_demo_jobs);
+            let runner = runner(&app, &outside, has_demo_jobs);
             runner.register().await?;
             upkeep::schedule(&db).await?;
+            posting::pull::schedule(&db).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
         if config.roles.contains(&Role::Api) {
             tasks.spawn(bus.run(stop.clone()));
         }
-        let router = router(config, &database, &app, roles)?;
+        if config.roles.contains(&Role::Dispatcher) {
+            let settings = posting::dispatcher::Settings {
+                in_flight_max: config.dispatch_in_flight_max,
+                in_flight_per_workspace_max: (config.dispatch_in_flight_max / 2).max(1),
+            };
+            tasks.spawn(posting::Dispatcher::new(outside.tools(&app), settings).run(stop.clone()));
+        }
+        if config.roles.contains(&Role::Monitor) {
+            tasks.spawn(posting::monitor::run(db.clone(), stop.clone()));
+        }
+        let router = router(config, &database, &app, &outside, roles)?;
         tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
         Ok(Self { address, database, app, tasks })
     }
@@ -82,16 +94,18 @@ impl Server {
     }
 }
 
-fn runner(db: &Db, has_demo_jobs: bool) -> Runner {
+fn runner(app: &App, outside: &Outside, has_demo_jobs: bool) -> Runner {
+    let db = &app.db;
     let mut registry = Registry::new();
     upkeep::register(&mut registry, db);
+    posting::pull::register(&mut registry, db, outside.fetcher.clone(), posting::pull::Secrets::default());
     if has_demo_jobs {
         tour::jobs::register(&mut registry, db);
     }
     Runner::new(db.clone(), registry, format!("pid-{}", std::process::id()))
 }
 
-fn router(config: &Config, database: &Database, app: &App, roles: Vec<&'static str>) -> Result<Router> {
+fn router(config: &Config, database: &Database, app: &App, outside: &Outside, roles: Vec<&'static str>) -> Result<Router> {
     let process = Arc::new(Process::new(roles)?);
     let mut router = operations::router(process);
     if config.roles.contains(&Role::Api) {
@@ -102,7 +116,7 @@ fn router(config: &Config, database: &Database, app: &App, roles: Vec<&'static s
             modules: MODULES,
             is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         };
-        router = router.merge(http::api::router()).merge(console::router(Arc::new(info)));
+        router = router.merge(http::api::router()).merge(posting::http::router(outside.fetcher.clone())).merge(console::router(Arc::new(info)));
     }
     Ok(http::wrap(router, config.limits).with_state(app.clone()))
 }

@@ -1,7 +1,11 @@
 //! The words of the contract: what an adapter is given and what it gives back.
 //!
 //! An adapter makes exactly one provider call that can have an effect per method call, so that whoever called can
-//! record each acknowledged step before the next one begins.
+//! record each acknowledged step before the next one begins. What it repeats by itself (a chat that moved, an
+//! attachment that is not ready) was refused by the provider before, and so had none.
+//!
+//! `outcome_unknown` of an error is set for sends only: repeating a send may show the message twice, while repeating an
+//! edit, a deletion, an upload or a probe changes nothing.
 
 use bytes::Bytes;
 use kernel::Secret;
@@ -77,6 +81,7 @@ pub enum MediaSource {
 pub struct Media {
     pub kind: MediaKind,
     pub source: MediaSource,
+    /// Shown with this item where the provider has such a thing, after the text of the whole where it has not.
     pub caption: Option<String>,
 }
 
@@ -89,6 +94,8 @@ pub struct Sent {
     pub provider_message_ids: Vec<String>,
     /// For each item of the media, in order, what the provider would take instead of the bytes next time.
     pub file_ids: Vec<Option<String>>,
+    /// The chat has this id from now on, and the message is there: whoever keeps the old one has to repair it.
+    pub migrated_to: Option<String>,
     /// The provider's answer, redacted and cut to a size that a journal can keep.
     pub raw: Value,
 }

@@ -34,6 +34,8 @@ pub enum SettingsError {
     CaBundle { path: PathBuf, reason: String },
     #[error("the HTTP client cannot be made: {0}")]
     Client(String),
+    #[error("`{entry}` in the lists of the fetcher is not {expected}")]
+    Entry { entry: String, expected: &'static str },
 }
 
 /// What a provider answered, whatever its status.
@@ -85,9 +87,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        static CRYPTO: Once = Once::new();
-        // Fails only when somebody installed a provider before, which is as good.
-        CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        install_crypto();
         let mut builder = reqwest::Client::builder()
             .connect_timeout(settings.connect_timeout)
             .timeout(settings.request_timeout)
@@ -137,6 +137,12 @@ impl Client {
     }
 }
 
+pub(crate) fn install_crypto() {
+    static CRYPTO: Once = Once::new();
+    // Fails only when somebody installed a provider before, which is as good.
+    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+}
+
 fn call_error(error: reqwest::Error) -> CallError {
     // Nothing was sent if the connection was never made, or the request could not even be built.
     let was_not_sent = error.is_connect() || error.is_builder();
@@ -145,7 +151,7 @@ fn call_error(error: reqwest::Error) -> CallError {
 }
 
 /// The error with its causes: the top of it alone never says what happened.
-fn describe(error: &dyn std::error::Error) -> String {
+pub(crate) fn describe(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -10,7 +10,13 @@ pub enum DbError {
     Unavailable(#[source] sqlx::Error),
     /// One of our own SQL functions refused, with a SQLSTATE of ours (`Z…`).
     #[error("{message}")]
-    Refused { code: String, message: String, hint: Option<String> },
+    Refused {
+        code: String,
+        message: String,
+        hint: Option<String>,
+        /// What to correct, where the function knows (its `column`).
+        field: Option<String>,
+    },
     /// A constraint refused; its name is the sentence that was broken.
     #[error("the rule `{constraint}` was broken")]
     Constraint { constraint: String },
@@ -48,11 +54,10 @@ impl From<sqlx::Error> for DbError {
             return Self::Unavailable(error);
         }
         if code.starts_with('Z') {
-            let hint = database
-                .try_downcast_ref::<sqlx::postgres::PgDatabaseError>()
-                .and_then(|database| database.hint())
-                .map(ToOwned::to_owned);
-            return Self::Refused { code, message: database.message().to_owned(), hint };
+            let postgres = database.try_downcast_ref::<sqlx::postgres::PgDatabaseError>();
+            let hint = postgres.and_then(|postgres| postgres.hint()).map(ToOwned::to_owned);
+            let field = postgres.and_then(|postgres| postgres.column()).map(ToOwned::to_owned);
+            return Self::Refused { code, message: database.message().to_owned(), hint, field };
         }
         match database.constraint() {
             Some(constraint) => Self::Constraint { constraint: constraint.to_owned() },
@@ -75,7 +80,8 @@ impl From<DbError> for Problem {
                 tracing::warn!(error = %source, "database.unavailable");
                 Self::database_unavailable()
             }
-            DbError::Refused { code, message, hint } => {
+            DbError::Refused { message, field: Some(field), .. } => Self::validation(&field, message),
+            DbError::Refused { code, message, hint, field: None } => {
                 let message = hint.map_or(message.clone(), |hint| format!("{message} ({hint})"));
                 Self::bad_request("request.refused", message).with("sqlstate", code)
             }

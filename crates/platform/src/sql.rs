@@ -5,7 +5,7 @@ use crate::{install::Module, sql_files};
 pub const SQL: Module = Module {
     name: "platform",
     schemas: &["platform", "core", "ops", "bus"],
-    prelude: sql_files!["prelude": "now" "workspace_id" "protect" "refuse_change" "append_only" "refuse_edge"],
+    prelude: sql_files!["prelude": "now" "new_id" "workspace_id" "protect" "refuse_change" "append_only" "refuse_edge"],
     migrations: sql_files!["migrations":
         "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus"
     ],

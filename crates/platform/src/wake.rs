@@ -22,20 +22,25 @@ use uuid::Uuid;
 pub enum Topic {
     Jobs,
     Bus,
+    /// Something to send.
+    Deliveries,
 }
 
 impl Topic {
+    const ALL: [Self; 3] = [Self::Jobs, Self::Bus, Self::Deliveries];
+
     fn channel(self) -> &'static str {
         match self {
             Self::Jobs => "beresta_jobs",
             Self::Bus => "beresta_bus",
+            Self::Deliveries => "beresta_deliveries",
         }
     }
 
     /// How often at most other processes are told.
     fn interval(self) -> Duration {
         match self {
-            Self::Jobs => Duration::from_millis(50),
+            Self::Jobs | Self::Deliveries => Duration::from_millis(50),
             Self::Bus => Duration::from_millis(10),
         }
     }
@@ -53,6 +58,7 @@ struct Inner {
     process: Uuid,
     jobs: Line,
     bus: Line,
+    deliveries: Line,
 }
 
 #[derive(Debug)]
@@ -73,7 +79,7 @@ impl Line {
 
 impl Wake {
     pub(crate) fn new(pool: PgPool) -> Self {
-        let inner = Inner { pool, process: Uuid::new_v4(), jobs: Line::new(), bus: Line::new() };
+        let inner = Inner { pool, process: Uuid::new_v4(), jobs: Line::new(), bus: Line::new(), deliveries: Line::new() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -99,16 +105,15 @@ impl Wake {
         while !stop.is_cancelled() {
             let listening = async {
                 let mut listener = PgListener::connect_with(&self.inner.pool).await?;
-                listener.listen_all([Topic::Jobs.channel(), Topic::Bus.channel()]).await?;
+                listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
                 pause = Duration::from_millis(100);
                 // Whatever was said while nobody listened is found by looking.
-                self.ring(Topic::Jobs);
-                self.ring(Topic::Bus);
+                Topic::ALL.into_iter().for_each(|topic| self.ring(topic));
                 let own = self.inner.process.to_string();
                 while let Some(notification) = listener.try_recv().await? {
                     if notification.payload() != own {
-                        let is_jobs = notification.channel() == Topic::Jobs.channel();
-                        self.ring(if is_jobs { Topic::Jobs } else { Topic::Bus });
+                        let topic = Topic::ALL.into_iter().find(|topic| topic.channel() == notification.channel());
+                        topic.into_iter().for_each(|topic| self.ring(topic));
                     }
                 }
                 Ok::<(), sqlx::Error>(())
@@ -134,6 +139,7 @@ impl Wake {
         match topic {
             Topic::Jobs => &self.inner.jobs,
             Topic::Bus => &self.inner.bus,
+            Topic::Deliveries => &self.inner.deliveries,
         }
     }
 

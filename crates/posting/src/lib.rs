@@ -1,5 +1,13 @@
 //! Posting: one post to many channels, and nothing lost.
 
 mod sql;
+mod store;
 
+pub mod dispatcher;
+pub mod http;
+pub mod media;
+pub mod monitor;
+pub mod pull;
+
+pub use dispatcher::Dispatcher;
 pub use sql::SQL;

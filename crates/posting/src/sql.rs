@@ -6,9 +6,37 @@ pub const SQL: Module = Module {
     name: "posting",
     schemas: &["posting"],
     prelude: sql_files!["prelude":
+        "canonical_tags"
+        "is_posting_window"
+        "is_route_filter"
+        "is_time_zone"
+        "is_buttons"
+        "is_channel_settings"
     ],
     migrations: sql_files!["migrations":
+        "0001_channels" "0002_messages" "0003_deliveries" "0004_events" "0005_ingest"
     ],
     functions: sql_files!["functions":
+        "canonical_url"
+        "hashtags"
+        "html_character"
+        "next_open_at"
+        "normalize_text"
+        "read_html"
+        "read_markdown"
+        "redact_text"
+        "safe_error"
+        "snippet"
+        "tag_attributes"
+        "tag_error"
+        "utf16_length"
+        "policy" "count_deliveries"
+        "normalize_payload" "content_hash" "message_tags" "scheduled_for" "is_routed" "media_problem" "plan_telegram" "plan_max" "render"
+        "admit" "take_receipt" "fan_out" "enqueue_messages_and_deliveries" "take_pull_items"
+        "lock_gates" "can_follow" "claim_due" "claim_deliveries" "start_sending" "dispatch" "still_held" "record_progress"
+        "walk_to_sent" "mark_sent_late" "mark_sent_many" "mark_sent"
+        "retry_at" "release_claims" "close_key" "hold_delivery" "end_delivery" "schedule_retry" "fail_permanent"
+        "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target"
+        "find_media" "put_media_blob" "put_media_origin"
     ],
 };

@@ -15,7 +15,7 @@ use crate::{
     tour::Tour,
 };
 
-pub(crate) async fn run(config: Config, is_exit: bool) -> Result<ExitCode> {
+pub(crate) async fn run(mut config: Config, is_exit: bool) -> Result<ExitCode> {
     println!(
         "Beresta {} — what a bot was told, did and said is never lost, never done twice, and can always be read back.\n",
         env!("CARGO_PKG_VERSION")
@@ -25,6 +25,10 @@ pub(crate) async fn run(config: Config, is_exit: bool) -> Result<ExitCode> {
     let simulators_url = format!("http://{}", listener.local_addr()?);
     let simulating = tokio::spawn(simulators::serve(listener, Simulators::new(), stop_simulators.clone()));
 
+    // The real providers are never called from a demo, whatever the settings say.
+    for provider in &mut config.providers {
+        provider.base_url = format!("{simulators_url}/{}", provider.name);
+    }
     let server = Server::start(&config, true, progress).await?;
     let credentials = seed::load(&config, &server.database).await?;
     println!("  console     http://{}", server.address);

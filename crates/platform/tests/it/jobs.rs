@@ -79,7 +79,7 @@ async fn a_type_that_no_module_registered_is_refused_with_the_known_ones() {
     let (db, workspace) = setup().await;
     let mut tx = db.db.begin(workspace).await.unwrap();
     let error = jobs::enqueue(&mut tx, workspace, NewJob::new("sampel", json!({})), None).await.unwrap_err();
-    let DbError::Refused { code, message, hint } = error else { panic!("{error}") };
+    let DbError::Refused { code, message, hint, .. } = error else { panic!("{error}") };
     assert_eq!((code.as_str(), message.as_str()), ("ZP004", "no module registered the job type sampel"));
     assert_eq!(hint.as_deref(), Some("known types: sample"));
 }

@@ -1,4 +1,13 @@
 //! The promises of posting, on a real PostgreSQL and simulated providers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod dispatch;
+mod enqueue;
+mod markup;
+mod pull;
+mod pure;
+mod random;
 mod support;
+mod states;
+mod windows;
+mod world;

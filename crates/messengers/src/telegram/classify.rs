@@ -1,0 +1,92 @@
+//! What a refusal of Telegram means: whether to try again, and how much of the world it speaks of. A pure function of
+//! the answer.
+//!
+//! Telegram has no error codes beside the HTTP status, so the texts decide. Only the beginning of a text counts: its
+//! end may quote what we sent.
+
+use kernel::{AdapterError, Category, ErrorScope};
+use outbound::Reply;
+use serde_json::Value;
+
+use crate::answer::{self, Repeat};
+
+/// Beginnings of a 400 that speaks of the chat, in small letters.
+const CHAT_REFUSALS: [&str; 11] = [
+    "chat not found",
+    "private chat not found",
+    "need administrator rights",
+    "have no write access",
+    "not enough rights to send",
+    "chat_write_forbidden",
+    "peer_id_invalid",
+    "user_banned_in_channel",
+    "chat_restricted",
+    "message thread not found",
+    "topic_closed",
+];
+
+/// The `result` of an answer, or what its refusal means.
+pub(super) fn result(reply: &Reply, repeat: Repeat) -> Result<Value, AdapterError> {
+    let Some(mut envelope) = reply.json().filter(|value| value["ok"].is_boolean()) else {
+        return Err(answer::foreign(reply, repeat));
+    };
+    if envelope["ok"] == true {
+        return if answer::is_success(reply) { Ok(envelope["result"].take()) } else { Err(answer::foreign(reply, repeat)) };
+    }
+    // The server sends the same number twice; a proxy in between may have changed the status.
+    let status = envelope["error_code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or(reply.status);
+    let description = envelope["description"].as_str().unwrap_or("no description");
+    let (category, scope) = meaning(status, description, &envelope);
+    let retry_after_ms = envelope["parameters"]["retry_after"].as_u64().map(|seconds| seconds.saturating_mul(1000));
+    let outcome_unknown = status >= 500 && repeat == Repeat::Duplicates;
+    let error = answer::refused(category, scope, status.to_string(), description);
+    let retry_after_ms = retry_after_ms.or_else(|| answer::retry_after_ms(reply)).filter(|_| status == 429);
+    Err(AdapterError { retry_after_ms, outcome_unknown, raw: answer::raw(envelope), ..error })
+}
+
+fn meaning(status: u16, description: &str, envelope: &Value) -> (Category, ErrorScope) {
+    match status {
+        401 | 403 | 404 => (Category::Permanent, ErrorScope::Channel),
+        400 if envelope["parameters"]["migrate_to_chat_id"].is_i64() || speaks_of_chat(description) => {
+            (Category::Permanent, ErrorScope::Channel)
+        }
+        // 409: somebody else polls with our token; 421: the server is not ours. Both are about this installation.
+        409 | 421 | 429 | 500.. => (Category::Transient, ErrorScope::Platform),
+        _ => (Category::Permanent, ErrorScope::Delivery),
+    }
+}
+
+fn speaks_of_chat(description: &str) -> bool {
+    let detail = detail(description);
+    // An album wraps the words that refuse one of its items.
+    let detail = detail.split_once("with the error message \"").map_or(detail.as_str(), |(_, inner)| inner);
+    CHAT_REFUSALS.iter().any(|refusal| detail.starts_with(refusal))
+}
+
+/// The text after `Bad Request: `, in small letters.
+fn detail(description: &str) -> String {
+    description.strip_prefix("Bad Request: ").unwrap_or(description).to_lowercase()
+}
+
+/// The id that the chat has now, when that is what the refusal says.
+pub(super) fn migrated_to(error: &AdapterError) -> Option<String> {
+    error.raw["parameters"]["migrate_to_chat_id"].as_i64().filter(|_| error.code == "400").map(|id| id.to_string())
+}
+
+pub(super) fn is_not_modified(error: &AdapterError) -> bool {
+    error.code == "400" && detail(&error.message).starts_with("message is not modified")
+}
+
+pub(super) fn is_already_gone(error: &AdapterError) -> bool {
+    error.code == "400" && detail(&error.message).starts_with("message to delete not found")
+}
+
+/// A success whose result is not what the method promises.
+pub(super) fn unreadable(result: &Value, repeat: Repeat) -> AdapterError {
+    let reply = Reply { status: 200, retry_after: None, body: result.to_string().into() };
+    answer::foreign(&reply, repeat)
+}
+
+#[cfg(test)]
+#[path = "classify_tests.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+-- The life of a delivery costs what its indexes cost. `phase` is the same for every status in which a delivery is
+-- under way, and only `phase` is in indexes and their predicates: so a claim and a start of sending are heap-only
+-- updates, and a delivery meets the indexes twice in its life, when it is made and when it ends.
+create table posting.deliveries (
+    workspace_id        uuid not null,
+    delivery_id         uuid not null default platform.new_id(),
+    message_id          uuid not null,
+    hash_version        int not null default 1,
+    content_hash        text not null,
+    channel_id          text not null,
+    created_at          timestamptz not null default platform.now(),
+    scheduled_for       timestamptz,
+    -- What is done to the channel, and for an edit or a deletion, to which earlier delivery.
+    operation           text not null default 'send' constraint delivery_operation_known check (operation in ('send', 'edit', 'delete')),
+    of_delivery_id      uuid,
+    rendered_text       text,
+    render_meta         jsonb not null default '{}',
+    template_version    text,
+    trace_id            text,
+    -- From here on what changes. Together and at the end, because the log of an update is cut to where the two
+    -- versions of a row differ.
+    phase               text not null generated always as (
+                            case when status in ('queued', 'claimed', 'sending', 'retry') then 'inflight' else status end) stored,
+    status              text not null default 'queued'
+                        constraint delivery_status_known check (
+                            status in ('queued', 'claimed', 'sending', 'sent', 'retry', 'deduped', 'failed_permanent', 'dead')),
+    attempt             int not null default 0 constraint delivery_attempt_not_negative check (attempt >= 0),
+    not_before          timestamptz not null default platform.now(),
+    next_retry_at       timestamptz,
+    claimed_at          timestamptz,
+    claim_token         text,
+    sending_started_at  timestamptz,
+    provider_message_id text,
+    sent_at             timestamptz,
+    last_error          jsonb,
+    updated_at          timestamptz not null default platform.now(),
+    primary key (workspace_id, delivery_id),
+    foreign key (workspace_id, channel_id) references posting.channels,
+    foreign key (workspace_id, message_id) references posting.messages,
+    constraint delivery_sent_has_its_time check (status <> 'sent' or sent_at is not null),
+    constraint delivery_follows_iff_not_a_send check ((operation = 'send') = (of_delivery_id is null))
+) with (fillfactor = 30, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
+comment on table posting.deliveries is 'One post in one channel: its state, its attempts and when it is due. The content is in posting.messages.';
+comment on column posting.deliveries.phase is 'inflight while anything may still happen, else the status: what the indexes see.';
+
+-- The queue of each channel, oldest first.
+create index deliveries_inflight on posting.deliveries (workspace_id, channel_id, created_at, delivery_id) where phase = 'inflight';
+-- The guard against a second copy while the first is under way, and the dedup window with who suppressed whom (`deduped` rows
+-- have no sent_at and so never stretch it). The content comes before the channel: one look finds every channel that
+-- a post is in, and the deliveries of a post are neighbours.
+create index deliveries_inflight_content on posting.deliveries (workspace_id, hash_version, content_hash, channel_id, created_at)
+    where phase = 'inflight';
+create index deliveries_sent_content on posting.deliveries (workspace_id, hash_version, content_hash, channel_id, sent_at)
+    where phase in ('sent', 'deduped');
+-- The message first, so that nobody takes this index for a look by delivery.
+create index deliveries_by_message on posting.deliveries (message_id, workspace_id);
+-- What went wrong, for people and for the monitor.
+create index deliveries_failed on posting.deliveries (workspace_id, phase, created_at, delivery_id)
+    where phase in ('failed_permanent', 'dead');
+create index deliveries_that_follow on posting.deliveries (of_delivery_id, workspace_id) where of_delivery_id is not null;
+
+-- The edges of the specification. `* -> dead` is every status in which an attempt could still be made; the last line
+-- is the manual requeue of the runbook. A new row may begin where enqueue puts it.
+create trigger delivery_edge after update on posting.deliveries for each row
+    when (old.status <> new.status and (old.status, new.status) not in (
+        ('queued', 'claimed'), ('retry', 'claimed'), ('claimed', 'sending'), ('sending', 'sent'),
+        ('claimed', 'queued'), ('claimed', 'retry'), ('sending', 'retry'),
+        ('queued', 'failed_permanent'), ('retry', 'failed_permanent'), ('sending', 'failed_permanent'),
+        ('queued', 'deduped'), ('retry', 'deduped'),
+        ('queued', 'dead'), ('claimed', 'dead'), ('sending', 'dead'), ('retry', 'dead'),
+        ('dead', 'retry'), ('failed_permanent', 'retry')))
+    execute function platform.refuse_edge();
+
+select platform.protect('posting.deliveries');
+
+create type posting.sendings as (
+    workspace_id uuid, delivery_id uuid, message_id uuid, channel_id text, attempt int, claim_token text, operation text,
+    rendered_text text, render_meta jsonb, trace_id text, platform text, target_id text, auth_ref text, media jsonb, follows jsonb
+);
+comment on type posting.sendings is 'A delivery that is being sent, with everything an adapter needs.';

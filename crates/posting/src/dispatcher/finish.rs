@@ -1,0 +1,122 @@
+//! Recording what came of each send. One task gathers results while the last batch is being written, so the busier it
+//! is, the more results share a commit. A result is kept until the database has it: losing one would mean sending again.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
+
+use kernel::{AdapterError, Category, WorkspaceId};
+use platform::{Db, DbError, wake::Topic};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::{Dispatcher, failpoint, send::Outcome};
+use crate::store::{self, Sending, Success};
+
+const BATCH_MAX: usize = 500;
+/// After this long the lease is long over, and what the sweepers decided stands.
+const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
+
+pub(super) struct Finish {
+    pub(super) sending: Sending,
+    pub(super) outcome: Outcome,
+    pub(super) place: Arc<AtomicUsize>,
+}
+
+pub(super) struct Finisher {
+    db: Db,
+}
+
+type Results = (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>);
+
+impl Finisher {
+    pub(super) fn new(db: &Db) -> (Self, Results) {
+        (Self { db: db.clone() }, mpsc::unbounded_channel())
+    }
+
+    pub(super) async fn run(self, dispatcher: Dispatcher, mut results: mpsc::UnboundedReceiver<Finish>) {
+        let mut batch = Vec::new();
+        while results.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            failpoint::hit("posting.sent_not_recorded");
+            let mut by_workspace: BTreeMap<WorkspaceId, Vec<Finish>> = BTreeMap::new();
+            for finish in batch.drain(..) {
+                by_workspace.entry(WorkspaceId::from(finish.sending.workspace_id)).or_default().push(finish);
+            }
+            let writes = by_workspace.iter().map(|(workspace, finishes)| self.record(*workspace, finishes));
+            futures::future::join_all(writes).await;
+            failpoint::hit("posting.recorded");
+            by_workspace.values().flatten().for_each(|finish| dispatcher.done(&finish.place));
+            self.db.wake().tell(Topic::Bus);
+        }
+    }
+
+    /// Records the results of one workspace, again and again while the database is away.
+    async fn record(&self, workspace: WorkspaceId, finishes: &[Finish]) {
+        let successes: Vec<Success> = finishes.iter().filter_map(success).collect();
+        if !successes.is_empty() {
+            let outcomes = self.insist("mark_sent", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
+            for (delivery_id, outcome) in outcomes.unwrap_or_default() {
+                if outcome != "sent" {
+                    tracing::warn!(delivery.id = %delivery_id, outcome, "dispatcher.late_success");
+                }
+            }
+            metrics::counter!("posting_sent_total").increment(successes.len() as u64);
+        }
+        for finish in finishes {
+            if let Outcome::Failed(error) = &finish.outcome {
+                self.record_failure(workspace, &finish.sending, error).await;
+            }
+        }
+    }
+
+    async fn record_failure(&self, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) {
+        let json = serde_json::to_value(error).unwrap_or(Value::Null);
+        let (id, token) = (sending.delivery_id, sending.claim_token.as_str());
+        let status = match error.category {
+            Category::Transient => {
+                self.insist("schedule_retry", || store::schedule_retry(self.db.pool(), workspace, id, &json, token)).await
+            }
+            Category::Permanent => {
+                self.insist("fail_permanent", || store::fail_permanent(self.db.pool(), workspace, id, &json, token)).await
+            }
+        };
+        let status = status.unwrap_or_else(|| "unrecorded".to_owned());
+        metrics::counter!("posting_failed_total", "status" => status.clone(), "platform" => sending.platform.clone()).increment(1);
+        tracing::info!(
+            delivery.id = %id, channel.id = sending.channel_id, attempt = sending.attempt, error.code = error.code, status,
+            "dispatcher.failed"
+        );
+    }
+
+    async fn insist<T, F: Future<Output = Result<T, DbError>>>(&self, what: &str, call: impl Fn() -> F) -> Option<T> {
+        let started = std::time::Instant::now();
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match call().await {
+                Ok(value) => return Some(value),
+                Err(error) if error.is_retryable() && started.elapsed() < KEEP_TRYING_FOR => {
+                    tracing::warn!(%error, what, "dispatcher.record");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(2));
+                }
+                Err(error) => {
+                    tracing::error!(%error, what, "dispatcher.record");
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+fn success(finish: &Finish) -> Option<Success> {
+    let Outcome::Sent { provider_message_id, sent_at, meta } = &finish.outcome else { return None };
+    Some(Success {
+        delivery_id: finish.sending.delivery_id,
+        claim_token: finish.sending.claim_token.clone(),
+        provider_message_id: provider_message_id.clone(),
+        sent_at: *sent_at,
+        meta: meta.clone(),
+    })
+}

@@ -1,0 +1,145 @@
+//! Media of a step: what the provider has already is named, what it has not is brought from our storage.
+
+use kernel::AdapterError;
+use messengers::{Channel, Media, MediaKind, MediaSource, Messenger, Meta, Sent};
+use outbound::FetchRequest;
+use serde::Deserialize;
+
+use super::{
+    Tools,
+    send::{Step, permanent, unavailable, workspace},
+};
+use crate::{
+    media::{self, Found},
+    store::Sending,
+};
+
+/// One item of the payload.
+#[derive(Clone, Debug, Deserialize)]
+struct Item {
+    #[serde(rename = "type")]
+    kind: MediaKind,
+    blob_ref: Option<String>,
+    url: Option<String>,
+    file_id: Option<String>,
+    attachment_token: Option<String>,
+    caption: Option<String>,
+    name: Option<String>,
+}
+
+/// Sends the media of a step. When the provider refuses something that it had, the bytes are brought anew, once.
+pub(super) async fn send(
+    tools: &Tools,
+    messenger: &Messenger,
+    channel: &Channel,
+    sending: &Sending,
+    step: &Step,
+    text: Option<&str>,
+    meta: &Meta,
+) -> Result<Sent, AdapterError> {
+    let all: Vec<Item> = serde_json::from_value(sending.media.clone().unwrap_or_default())
+        .map_err(|error| permanent("media", format!("the media cannot be read: {error}")))?;
+    let items: Vec<Item> = step.media.iter().filter_map(|index| all.get(*index).cloned()).collect();
+    let refs: Vec<String> = items.iter().filter_map(|item| item.blob_ref.clone()).collect();
+    let found = media::find(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
+    let used_cache = found.iter().any(|found| found.file_id.is_some());
+
+    let ready = resolve(tools, messenger, channel, sending, &items, &found).await?;
+    let sent = match messenger.send_media(channel, &ready, text, meta).await {
+        Err(error) if used_cache && is_refused_media(&error) => {
+            media::forget_blobs(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
+            let bare: Vec<Found> = found.iter().map(Found::without_cache).collect();
+            let ready = resolve(tools, messenger, channel, sending, &items, &bare).await?;
+            messenger.send_media(channel, &ready, text, meta).await?
+        }
+        result => result?,
+    };
+    for (item, file_id) in items.iter().zip(&sent.file_ids) {
+        if let (Some(blob_ref), Some(file_id)) = (&item.blob_ref, file_id) {
+            let kept = media::put_blob(tools.db.pool(), sending.workspace_id, blob_ref, &sending.platform, file_id, None).await;
+            if let Err(error) = kept {
+                tracing::warn!(%error, blob.reference = blob_ref, "dispatcher.put_blob");
+            }
+        }
+    }
+    Ok(sent)
+}
+
+/// The message was refused as it is, for good: with fresh bytes it may pass.
+fn is_refused_media(error: &AdapterError) -> bool {
+    error.category == kernel::Category::Permanent && error.scope == kernel::ErrorScope::Delivery && !error.outcome_unknown
+}
+
+async fn resolve(
+    tools: &Tools,
+    messenger: &Messenger,
+    channel: &Channel,
+    sending: &Sending,
+    items: &[Item],
+    found: &[Found],
+) -> Result<Vec<Media>, AdapterError> {
+    let mut ready = Vec::with_capacity(items.len());
+    for item in items {
+        let source = match (&item.blob_ref, &item.url) {
+            (Some(blob_ref), _) => stored(tools, messenger, channel, sending, item, blob_ref, found).await?,
+            (None, Some(url)) => by_address(tools, sending, item, url, found).await?,
+            (None, None) => MediaSource::FileId(item.file_id.clone().or(item.attachment_token.clone()).unwrap_or_default()),
+        };
+        ready.push(Media { kind: item.kind, source, caption: item.caption.clone() });
+    }
+    Ok(ready)
+}
+
+/// An item whose bytes we keep: by the provider's name for it, if that still holds, else the bytes.
+async fn stored(
+    tools: &Tools,
+    messenger: &Messenger,
+    channel: &Channel,
+    sending: &Sending,
+    item: &Item,
+    blob_ref: &str,
+    found: &[Found],
+) -> Result<MediaSource, AdapterError> {
+    let missing = || permanent("media_missing_origin", format!("the bytes of `{blob_ref}` are no longer kept"));
+    let known = found.iter().find(|found| found.blob_ref == blob_ref);
+    if let Some(file_id) = known.and_then(|found| found.file_id.clone()) {
+        return Ok(MediaSource::FileId(file_id));
+    }
+    let known = known.filter(|found| found.origin_url.is_some()).ok_or_else(missing)?;
+    let key = media::key(known.origin_url.as_deref().unwrap_or_default());
+    let bytes = match tools.objects.get(workspace(sending), key).await {
+        Ok(bytes) => bytes,
+        Err(platform::objects::Error::NotFound(_)) => return Err(missing()),
+        Err(error) => return Err(unavailable(error)),
+    };
+    let content_type = known.content_type.clone().unwrap_or_else(|| "application/octet-stream".to_owned());
+    let name = item.name.clone().unwrap_or_else(|| media::file_name(blob_ref, &content_type));
+    let source = MediaSource::File { name, content_type, bytes };
+    let media = Media { kind: item.kind, source: source.clone(), caption: None };
+    let Some(uploaded) = messenger.upload(channel, &media).await? else { return Ok(source) };
+    let expires_at = uploaded.lives_for.map(|lives_for| tools.db.clock().now() + lives_for);
+    media::put_blob(tools.db.pool(), sending.workspace_id, blob_ref, &sending.platform, &uploaded.file_id, expires_at)
+        .await
+        .map_err(unavailable)?;
+    Ok(MediaSource::FileId(uploaded.file_id))
+}
+
+/// An item that we know by its address only. Telegram fetches by itself; for MAX we do, unless the policy lets it.
+async fn by_address(tools: &Tools, sending: &Sending, item: &Item, url: &str, _found: &[Found]) -> Result<MediaSource, AdapterError> {
+    if sending.platform == "telegram" {
+        return Ok(MediaSource::Url(url.to_owned()));
+    }
+    let is_allowed = item.kind == MediaKind::Image
+        && media::is_url_allowed(tools.db.pool(), sending.workspace_id, "image").await.map_err(unavailable)?;
+    if is_allowed {
+        return Ok(MediaSource::Url(url.to_owned()));
+    }
+    let fetched = tools.fetcher.fetch(url, &FetchRequest { body_bytes_max: media::FETCH_BYTES_MAX, ..FetchRequest::default() }).await;
+    let fetched = fetched.map_err(|error| {
+        let message = kernel::redact::snippet(&error.to_string(), 300);
+        if error.is_retryable() { unavailable(message) } else { permanent("media_unreachable", message) }
+    })?;
+    let content_type = fetched.content_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+    let name = item.name.clone().unwrap_or_else(|| media::file_name("media", &content_type));
+    Ok(MediaSource::File { name, content_type, bytes: fetched.body })
+}

@@ -1,0 +1,297 @@
+//! The dispatcher: goes round the workspaces, claims what is due, sends it, and records what came of it.
+//!
+//! It decides nothing about who may be sent to and when: `posting.dispatch` does. It holds no transaction and no
+//! connection while a provider is called. What it holds in memory may be lost at any moment: leases give it back.
+
+mod credentials;
+mod failpoint;
+mod finish;
+mod media;
+mod send;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::StreamExt;
+use jiff::Timestamp;
+use kernel::WorkspaceId;
+use messengers::Messenger;
+use outbound::Fetcher;
+use platform::{Db, DbError, objects::Objects, wake::Topic};
+use tokio::sync::{Mutex, Notify, mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use uuid::Uuid;
+
+pub use credentials::Credentials;
+
+use crate::store::{self, Dispatched, Sending};
+use finish::{Finish, Finisher};
+
+/// How much is under way at once in one process.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub in_flight_max: usize,
+    /// One workspace may not take all places: the others' posts must find some free.
+    pub in_flight_per_workspace_max: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { in_flight_max: 512, in_flight_per_workspace_max: 256 }
+    }
+}
+
+/// The longest sleep while something is under way: times that move (a window, an operator's resume) are found by looking.
+const LOOK_WHILE_WAITING: Duration = Duration::from_secs(1);
+/// The longest sleep when there is nothing: whoever enqueues in plain SQL tells nobody.
+const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
+/// How often a busy dispatcher looks from the beginning of a queue instead of from where it was.
+const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Workspaces that are claimed for at once.
+const CLAIMS_AT_ONCE: usize = 4;
+
+/// What the dispatcher works with.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    pub db: Db,
+    pub telegram: Messenger,
+    pub max: Messenger,
+    pub objects: Objects,
+    pub fetcher: Fetcher,
+    pub credentials: Credentials,
+}
+
+#[derive(Clone)]
+pub struct Dispatcher {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tools: Tools,
+    settings: Settings,
+    /// The first part of every claim token of this process.
+    name: String,
+    claims: AtomicU64,
+    in_flight: AtomicUsize,
+    /// Something was finished, so there may be room.
+    finished: Notify,
+    places: Mutex<HashMap<WorkspaceId, Place>>,
+    tasks: TaskTracker,
+}
+
+/// Where this process stands in one workspace.
+#[derive(Default)]
+struct Place {
+    in_flight: Arc<AtomicUsize>,
+    after: Option<Timestamp>,
+    whole_look_at: Option<Instant>,
+    /// Claimed for a slot that is still ahead: the token, and which.
+    waiting: Vec<(Timestamp, String, Vec<Uuid>)>,
+}
+
+/// What a round came to.
+#[derive(Debug, Default)]
+struct Round {
+    started: usize,
+    /// There may be more where this came from.
+    is_more: bool,
+    wake_at: Option<Timestamp>,
+    is_any: bool,
+}
+
+impl Dispatcher {
+    pub fn new(tools: Tools, settings: Settings) -> Self {
+        let name = Uuid::new_v4().simple().to_string()[..8].to_owned();
+        let inner = Inner {
+            tools,
+            settings,
+            name,
+            claims: AtomicU64::new(0),
+            in_flight: AtomicUsize::new(0),
+            finished: Notify::new(),
+            places: Mutex::default(),
+            tasks: TaskTracker::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Works until told to stop, then lets what is being sent come to its end.
+    pub async fn run(self, stop: CancellationToken) {
+        let inner = &self.inner;
+        let (finisher, results) = Finisher::new(&inner.tools.db);
+        let finishing = tokio::spawn(finisher.run(self.clone(), results.1));
+        let mut news = inner.tools.db.wake().subscribe(Topic::Deliveries);
+        let mut start_at = 0;
+        while !stop.is_cancelled() {
+            news.borrow_and_update();
+            let round = self.round(&results.0, start_at).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "dispatcher.round");
+                Round { is_any: true, ..Round::default() }
+            });
+            start_at += 1;
+            if round.started > 0 && round.is_more && self.has_room() {
+                continue;
+            }
+            let sleep = self.sleep_for(&round);
+            tokio::select! {
+                () = stop.cancelled() => {}
+                _ = news.changed() => {}
+                () = inner.finished.notified() => self.gather().await,
+                () = tokio::time::sleep(sleep) => {}
+            }
+        }
+        inner.tasks.close();
+        inner.tasks.wait().await;
+        drop(results.0);
+        let _ = finishing.await;
+    }
+
+    /// Works until nothing is due any more; for tests, which move the clock themselves. Returns how many sends it started.
+    pub async fn drain(&self) -> Result<usize, DbError> {
+        let (finisher, results) = Finisher::new(&self.inner.tools.db);
+        let finishing = tokio::spawn(finisher.run(self.clone(), results.1));
+        let mut started = 0;
+        loop {
+            let round = self.round(&results.0, 0).await?;
+            started += round.started;
+            if round.started == 0 && self.inner.in_flight.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            while self.inner.in_flight.load(Ordering::Acquire) > 0 {
+                self.inner.finished.notified().await;
+            }
+        }
+        drop(results.0);
+        let _ = finishing.await;
+        Ok(started)
+    }
+
+    /// One round over all workspaces, beginning with another one each time.
+    async fn round(&self, results: &mpsc::UnboundedSender<Finish>, start_at: usize) -> Result<Round, DbError> {
+        let mut workspaces = store::due_workspaces(self.inner.tools.db.pool()).await?;
+        let mut total = Round { is_any: !workspaces.is_empty(), ..Round::default() };
+        if workspaces.is_empty() {
+            return Ok(total);
+        }
+        let middle = start_at % workspaces.len();
+        workspaces.rotate_left(middle);
+        let mut rounds =
+            futures::stream::iter(workspaces.into_iter().map(|workspace| self.dispatch_one(workspace, results))).buffer_unordered(CLAIMS_AT_ONCE);
+        while let Some(round) = rounds.next().await {
+            let round = round?;
+            total.started += round.started;
+            total.is_more |= round.is_more;
+            total.wake_at = [total.wake_at, round.wake_at].into_iter().flatten().min();
+        }
+        Ok(total)
+    }
+
+    async fn dispatch_one(&self, workspace: WorkspaceId, results: &mpsc::UnboundedSender<Finish>) -> Result<Round, DbError> {
+        let inner = &self.inner;
+        let mut round = Round::default();
+        let (in_flight, after, due) = self.enter(workspace).await;
+        for (token, ids) in due {
+            let sendings =
+                store::start_sending(inner.tools.db.pool(), workspace, &token, i32::try_from(ids.len()).unwrap_or(i32::MAX), &ids).await?;
+            round.started += sendings.len();
+            self.send_all(sendings, &in_flight, results);
+        }
+        let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));
+        let free = free_here.min(inner.settings.in_flight_max.saturating_sub(inner.in_flight.load(Ordering::Acquire)));
+        if free == 0 {
+            round.is_more = true;
+            return Ok(round);
+        }
+        let limit = i32::try_from(free).unwrap_or(i32::MAX);
+        let token = format!("{}-{}", inner.name, inner.claims.fetch_add(1, Ordering::Relaxed));
+        let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, after).await?;
+        failpoint::hit("posting.claimed");
+        let count = found.sendings.len() + found.waiting.len();
+        self.leave(workspace, &token, &found, count >= free).await;
+        round.started += found.sendings.len();
+        round.is_more = !found.sendings.is_empty() || after.is_some();
+        self.send_all(found.sendings, &in_flight, results);
+        round.wake_at = self.next_look(workspace, found.next_slot, count == 0).await?;
+        Ok(round)
+    }
+
+    /// When there may be something to claim here again.
+    async fn next_look(&self, workspace: WorkspaceId, slot: Option<Timestamp>, is_empty: bool) -> Result<Option<Timestamp>, DbError> {
+        let due = if is_empty { store::next_due_at(self.inner.tools.db.pool(), workspace).await? } else { None };
+        let held = self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.0).min());
+        Ok([slot, due, held].into_iter().flatten().min())
+    }
+
+    /// What this process knows of a workspace, and which of its claims have their slot now.
+    async fn enter(&self, workspace: WorkspaceId) -> (Arc<AtomicUsize>, Option<Timestamp>, Vec<(String, Vec<Uuid>)>) {
+        let now = self.inner.tools.db.clock().now();
+        let mut places = self.inner.places.lock().await;
+        let place = places.entry(workspace).or_default();
+        let (due, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut place.waiting).into_iter().partition(|held| held.0 <= now);
+        place.waiting = ahead;
+        if place.whole_look_at.is_none_or(|at| at.elapsed() >= WHOLE_LOOK_EVERY) {
+            place.after = None;
+        }
+        (Arc::clone(&place.in_flight), place.after, due.into_iter().map(|(_, token, ids)| (token, ids)).collect())
+    }
+
+    async fn leave(&self, workspace: WorkspaceId, token: &str, found: &Dispatched, is_full: bool) {
+        let mut places = self.inner.places.lock().await;
+        let place = places.entry(workspace).or_default();
+        if place.after.is_none() {
+            place.whole_look_at = Some(Instant::now());
+        }
+        // Only a busy queue is worth remembering a place in.
+        place.after = if is_full { found.oldest } else { None };
+        if let (Some(slot), false) = (found.next_slot, found.waiting.is_empty()) {
+            place.waiting.push((slot, token.to_owned(), found.waiting.clone()));
+        }
+    }
+
+    fn send_all(&self, sendings: Vec<Sending>, in_flight: &Arc<AtomicUsize>, results: &mpsc::UnboundedSender<Finish>) {
+        let started_at = Instant::now();
+        for sending in sendings {
+            self.inner.in_flight.fetch_add(1, Ordering::AcqRel);
+            in_flight.fetch_add(1, Ordering::AcqRel);
+            let tools = self.inner.tools.clone();
+            let (results, place) = (results.clone(), Arc::clone(in_flight));
+            self.inner.tasks.spawn(async move {
+                let outcome = send::perform(&tools, &sending, started_at).await;
+                // The receiver outlives every task: it ends only when the last sender is gone.
+                let _ = results.send(Finish { sending, outcome, place });
+            });
+        }
+    }
+
+    /// A delivery has its end in the database: its places are free.
+    fn done(&self, place: &AtomicUsize) {
+        place.fetch_sub(1, Ordering::AcqRel);
+        self.inner.in_flight.fetch_sub(1, Ordering::AcqRel);
+        self.inner.finished.notify_one();
+    }
+
+    fn has_room(&self) -> bool {
+        self.inner.in_flight.load(Ordering::Acquire) * 4 <= self.inner.settings.in_flight_max * 3
+    }
+
+    /// Waits a moment for more to be finished while much is under way, so that the next claim is worth its price.
+    async fn gather(&self) {
+        let started = Instant::now();
+        while !self.has_room() && started.elapsed() < Duration::from_millis(50) {
+            let _ = tokio::time::timeout(Duration::from_millis(5), self.inner.finished.notified()).await;
+        }
+    }
+
+    fn sleep_for(&self, round: &Round) -> Duration {
+        let longest = if round.is_any { LOOK_WHILE_WAITING } else { LOOK_WHILE_IDLE };
+        let until = round.wake_at.map(|at| Duration::try_from(at.duration_since(self.inner.tools.db.clock().now())).unwrap_or_default());
+        // Never in a tight loop: what is due and cannot be claimed (a full parallel gate) is looked at again when something ends.
+        until.unwrap_or(longest).clamp(Duration::from_millis(20), longest)
+    }
+}

@@ -1,0 +1,228 @@
+//! One function per SQL function, with its name. Nothing here decides anything.
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use kernel::WorkspaceId;
+use platform::DbError;
+use serde_json::Value;
+use sqlx::{PgConnection, PgExecutor};
+use uuid::Uuid;
+
+/// A delivery that is being sent, with everything an adapter needs.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct Sending {
+    pub(crate) workspace_id: Uuid,
+    pub(crate) delivery_id: Uuid,
+    pub(crate) message_id: Uuid,
+    pub(crate) channel_id: String,
+    pub(crate) attempt: i32,
+    pub(crate) claim_token: String,
+    pub(crate) operation: String,
+    pub(crate) rendered_text: Option<String>,
+    pub(crate) render_meta: Value,
+    pub(crate) trace_id: Option<String>,
+    pub(crate) platform: String,
+    pub(crate) target_id: String,
+    pub(crate) auth_ref: String,
+    pub(crate) media: Option<Value>,
+    pub(crate) follows: Option<Value>,
+}
+
+/// What one round of a dispatcher found.
+#[derive(Debug, Default)]
+pub(crate) struct Dispatched {
+    pub(crate) sendings: Vec<Sending>,
+    /// Claimed for a slot that is still ahead.
+    pub(crate) waiting: Vec<Uuid>,
+    pub(crate) next_slot: Option<Timestamp>,
+    pub(crate) oldest: Option<Timestamp>,
+}
+
+#[derive(sqlx::FromRow)]
+struct DispatchRow {
+    delivery_id: Option<Uuid>,
+    waiting: Option<Vec<Uuid>>,
+    next_slot: Option<SqlTimestamp>,
+    oldest: Option<SqlTimestamp>,
+}
+
+pub(crate) async fn dispatch(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    run_id: &str,
+    limit: i32,
+    after: Option<Timestamp>,
+) -> Result<Dispatched, DbError> {
+    let query = "select (d.sending).*, d.waiting, d.next_slot, d.oldest
+                   from posting.dispatch($1, $2, $3, coalesce($4, '-infinity'::timestamptz)) d";
+    let rows = sqlx::query(query)
+        .bind(workspace.uuid())
+        .bind(run_id)
+        .bind(limit)
+        .bind(after.map(jiff_sqlx::ToSqlx::to_sqlx))
+        .fetch_all(db)
+        .await?;
+    let mut dispatched = Dispatched::default();
+    for row in &rows {
+        let common: DispatchRow = sqlx::FromRow::from_row(row)?;
+        if common.delivery_id.is_some() {
+            dispatched.sendings.push(sqlx::FromRow::from_row(row)?);
+        }
+        dispatched.waiting = common.waiting.unwrap_or_default();
+        dispatched.next_slot = common.next_slot.map(SqlTimestamp::to_jiff);
+        dispatched.oldest = common.oldest.map(SqlTimestamp::to_jiff);
+    }
+    Ok(dispatched)
+}
+
+pub(crate) async fn start_sending(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    run_id: &str,
+    limit: i32,
+    ids: &[Uuid],
+) -> Result<Vec<Sending>, DbError> {
+    let query = "select * from posting.start_sending($1, $2, $3, $4)";
+    Ok(sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).bind(ids).fetch_all(db).await?)
+}
+
+pub(crate) async fn due_workspaces(db: impl PgExecutor<'_>) -> Result<Vec<WorkspaceId>, DbError> {
+    let ids: Vec<Uuid> = sqlx::query_scalar("select posting.due_workspaces()").fetch_all(db).await?;
+    Ok(ids.into_iter().map(WorkspaceId::from).collect())
+}
+
+pub(crate) async fn next_due_at(db: impl PgExecutor<'_>, workspace: WorkspaceId) -> Result<Option<Timestamp>, DbError> {
+    let at: Option<SqlTimestamp> =
+        sqlx::query_scalar("select posting.next_due_at($1)").bind(workspace.uuid()).fetch_one(db).await?;
+    Ok(at.map(SqlTimestamp::to_jiff))
+}
+
+/// A success, on its way into the database.
+#[derive(Clone, Debug)]
+pub(crate) struct Success {
+    pub(crate) delivery_id: Uuid,
+    pub(crate) claim_token: String,
+    pub(crate) provider_message_id: String,
+    pub(crate) sent_at: Timestamp,
+    pub(crate) meta: Option<Value>,
+}
+
+/// Records successes and says what became of each: `sent`, `late`, `repeated`, `possible_duplicate` or `unknown`.
+pub(crate) async fn mark_sent_many(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    successes: &[Success],
+) -> Result<Vec<(Uuid, String)>, DbError> {
+    let query = "select delivery_id, outcome from posting.mark_sent_many($1, $2, $3, $4, $5, $6)";
+    let rows = sqlx::query_as(query)
+        .bind(workspace.uuid())
+        .bind(successes.iter().map(|success| success.delivery_id).collect::<Vec<_>>())
+        .bind(successes.iter().map(|success| success.provider_message_id.clone()).collect::<Vec<_>>())
+        .bind(successes.iter().map(|success| jiff_sqlx::ToSqlx::to_sqlx(success.sent_at)).collect::<Vec<_>>())
+        .bind(successes.iter().map(|success| success.meta.clone()).collect::<Vec<_>>())
+        .bind(successes.iter().map(|success| success.claim_token.clone()).collect::<Vec<_>>())
+        .fetch_all(db)
+        .await?;
+    Ok(rows)
+}
+
+/// Returns `retry`, `dead`, `failed_permanent`, or `lost` when the claim no longer holds.
+pub(crate) async fn schedule_retry(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    delivery_id: Uuid,
+    error: &Value,
+    claim_token: &str,
+) -> Result<String, DbError> {
+    let query = "select posting.schedule_retry($1, $2, null, $3, $4)";
+    let row = sqlx::query_scalar(query).bind(workspace.uuid()).bind(delivery_id).bind(error).bind(claim_token);
+    Ok(row.fetch_one(db).await?)
+}
+
+/// Returns `failed_permanent`, or `lost` when the claim no longer holds.
+pub(crate) async fn fail_permanent(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    delivery_id: Uuid,
+    error: &Value,
+    claim_token: &str,
+) -> Result<String, DbError> {
+    let query = "select posting.fail_permanent($1, $2, $3, $4)";
+    let row = sqlx::query_scalar(query).bind(workspace.uuid()).bind(delivery_id).bind(error).bind(claim_token);
+    Ok(row.fetch_one(db).await?)
+}
+
+/// Keeps the progress of a series; false when the claim no longer holds.
+pub(crate) async fn record_progress(
+    db: impl PgExecutor<'_>,
+    sending: &Sending,
+    steps_done: i32,
+    provider_message_ids: &[String],
+) -> Result<bool, DbError> {
+    let query = "select posting.record_progress($1, $2, $3, $4, $5)";
+    let row = sqlx::query_scalar(query)
+        .bind(sending.workspace_id)
+        .bind(sending.delivery_id)
+        .bind(&sending.claim_token)
+        .bind(steps_done)
+        .bind(provider_message_ids);
+    Ok(row.fetch_one(db).await?)
+}
+
+pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &Sending) -> Result<bool, DbError> {
+    let query = "select posting.still_held($1, $2, $3)";
+    let row = sqlx::query_scalar(query).bind(sending.workspace_id).bind(sending.delivery_id).bind(&sending.claim_token);
+    Ok(row.fetch_one(db).await?)
+}
+
+pub(crate) async fn repair_target(db: impl PgExecutor<'_>, sending: &Sending, target_id: &str) -> Result<(), DbError> {
+    sqlx::query("select posting.repair_target($1, $2, $3)")
+        .bind(sending.workspace_id)
+        .bind(&sending.channel_id)
+        .bind(target_id)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Gives back what dead or stopped workers hold; how many deliveries that were.
+pub(crate) async fn expire_leases(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
+    Ok(sqlx::query_scalar("select posting.expire_leases()").fetch_one(db).await?)
+}
+
+/// Where the secret behind an `auth_ref` is kept.
+pub(crate) async fn secret_ref(
+    db: impl PgExecutor<'_>,
+    workspace: Uuid,
+    auth_ref: &str,
+    platform: &str,
+) -> Result<Option<String>, DbError> {
+    let query = "select secret_ref from posting.credential_bindings where workspace_id = $1 and auth_ref = $2 and platform = $3";
+    Ok(sqlx::query_scalar(query).bind(workspace).bind(auth_ref).bind(platform).fetch_optional(db).await?)
+}
+
+/// What the door said to a request.
+#[derive(Debug, sqlx::FromRow)]
+pub(crate) struct Admission {
+    pub(crate) verdict: String,
+    pub(crate) workspace_id: Option<Uuid>,
+    pub(crate) endpoint_id: Option<Uuid>,
+    pub(crate) retry_after_seconds: Option<i32>,
+    pub(crate) bytes_max: Option<i32>,
+}
+
+pub(crate) async fn admit(db: impl PgExecutor<'_>, secret_hash: &str, bytes: usize) -> Result<Admission, DbError> {
+    let query = "select * from posting.admit('webhook_push', $1, $2)";
+    Ok(sqlx::query_as(query).bind(secret_hash).bind(i64::try_from(bytes).unwrap_or(i64::MAX)).fetch_one(db).await?)
+}
+
+pub(crate) async fn enqueue_messages_and_deliveries(
+    tx: &mut PgConnection,
+    workspace: Uuid,
+    endpoint: Option<Uuid>,
+    kind: &str,
+    payload: &Value,
+) -> Result<Value, DbError> {
+    let query = "select posting.enqueue_messages_and_deliveries($1, $2, $3, $4, null)";
+    Ok(sqlx::query_scalar(query).bind(workspace).bind(endpoint).bind(kind).bind(payload).fetch_one(tx).await?)
+}
