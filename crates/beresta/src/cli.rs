@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{commands, config::Config, telemetry};
+use crate::{commands, commands::ops::args::OpsCommand, config::Config, telemetry};
 
 #[derive(Parser)]
 #[command(name = "beresta", version, about, long_about = None, max_term_width = 100)]
@@ -38,6 +38,9 @@ enum Command {
     /// API tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// The runbook of posting: look, requeue, pause, enable, rotate, release, settle
+    #[command(subcommand)]
+    Ops(OpsCommand),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -58,7 +61,7 @@ impl Place {
         vec![("data_dir", self.data_dir.clone()), ("database_url", self.database_url.clone())]
     }
 
-    fn config(&self) -> Result<Config> {
+    pub(crate) fn config(&self) -> Result<Config> {
         Config::load(&self.flags())
     }
 }
@@ -237,6 +240,7 @@ pub(crate) async fn run() -> Result<ExitCode> {
         Command::Token(TokenCommand::Revoke { token_id, workspace, place }) => {
             commands::token::revoke(&place.config()?, &workspace, token_id).await
         }
+        Command::Ops(command) => commands::ops::run(command).await,
         Command::Openapi => {
             println!("{}", crate::operations::openapi_json());
             Ok(ExitCode::SUCCESS)

@@ -20,12 +20,14 @@ use crate::DbError;
 /// Counting stops here: more than this is "more than this".
 pub const COUNT_MAX: i64 = 10_000;
 
-fn time<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+/// For `serialize_with`: a time as RFC 3339.
+pub fn time<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     at.to_jiff().serialize(serializer)
 }
 
+/// For `serialize_with`: a time, or null.
 #[expect(clippy::ref_option, reason = "serde hands a field over by reference")]
-fn maybe_time<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn maybe_time<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     at.map(Timestamp::to_jiff).serialize(serializer)
 }
 

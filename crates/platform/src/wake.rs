@@ -94,6 +94,15 @@ impl Wake {
         }
     }
 
+    /// Waits until the other processes have been told, for a process that is about to end.
+    pub async fn flush(&self) {
+        for topic in Topic::ALL {
+            while self.line(topic).remote.load(Ordering::Acquire) != IDLE {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+    }
+
     /// Changes whenever there may be something new.
     pub fn subscribe(&self, topic: Topic) -> watch::Receiver<u64> {
         self.line(topic).local.subscribe()

@@ -7,7 +7,9 @@ pub mod dispatcher;
 pub mod http;
 pub mod media;
 pub mod monitor;
+pub mod ops;
 pub mod pull;
+pub mod reads;
 
 pub use dispatcher::Dispatcher;
 pub use sql::SQL;

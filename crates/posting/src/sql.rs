@@ -38,5 +38,8 @@ pub const SQL: Module = Module {
         "retry_at" "release_claims" "close_key" "hold_delivery" "end_delivery" "schedule_retry" "fail_permanent"
         "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target"
         "find_media" "put_media_blob" "put_media_origin"
+        "manual_note" "near_names" "hold_channel" "hold_group" "requeue" "requeue_dead" "requeue_failed" "pause_channel" "enable_channel"
+        "disable_group" "enable_group" "rotate_auth" "release_stale"
+        "withdraw" "follow_post"
     ],
 };

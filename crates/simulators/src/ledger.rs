@@ -93,6 +93,8 @@ pub(crate) struct CallNote {
     /// What was answered, or would have been had the connection not been dropped; 0 when nothing was.
     pub(crate) status: u16,
     pub(crate) error: Option<Box<str>>,
+    /// When the request had been read; `at` is when its outcome was decided. Between the two it was under way.
+    pub(crate) started_at: i64,
     /// Made by a fault rather than by the provider's own rules.
     pub(crate) fault: bool,
     pub(crate) dropped: bool,

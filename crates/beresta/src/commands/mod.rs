@@ -4,6 +4,7 @@ pub(crate) mod database;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod migrate;
+pub(crate) mod ops;
 pub(crate) mod seed;
 pub(crate) mod serve;
 pub(crate) mod simulate;

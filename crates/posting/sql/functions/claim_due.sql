@@ -110,8 +110,12 @@ begin
         group_at := array_position(group_ids, chosen.group_id);
         slot := greatest(channel_next[channel_at], group_next[group_at], now_ts);
         continue when slot > now_ts + ahead;
-        channel_next[channel_at] := slot + channel_steps[channel_at];
-        group_next[group_at] := slot + group_steps[group_at];
+        if channel_at is not null then
+            channel_next[channel_at] := slot + channel_steps[channel_at];
+        end if;
+        if group_at is not null then
+            group_next[group_at] := slot + group_steps[group_at];
+        end if;
         kept := kept || chosen.place;
         slots := slots || slot;
     end loop;

@@ -1,17 +1,19 @@
 -- An operator settles a delivery whose outcome nobody knows: it is there (`delivered`), or it is to be sent again (`resend`).
--- Audited. Raises ZD002 when the delivery is not one that waits for this, ZD003 when there is none.
+-- Audited. Raises ZD002 when the delivery is not one that waits for this, ZD003 when there is none,
+-- ZD005 for another verdict, or without operator or reason.
 create or replace function posting.settle(
     p_workspace_id uuid, p_delivery_id uuid, p_verdict text, p_operator text, p_reason text, p_provider_message_id text default null
 ) returns text language plpgsql as $$
 declare
     now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason);
     delivery posting.deliveries;
 begin
     if p_verdict not in ('delivered', 'resend') then
         raise exception 'the verdict is delivered or resend' using errcode = 'ZD005';
     end if;
     delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, null, '{failed_permanent,dead}', false);
-    if delivery.last_error->>'code' <> 'outcome_unknown' and delivery.last_error->'outcome_unknown' is distinct from 'true' then
+    if delivery.last_error->>'code' is distinct from 'outcome_unknown' and delivery.last_error->'outcome_unknown' is distinct from 'true' then
         raise exception 'the outcome of this delivery is known: %', delivery.last_error->>'code' using errcode = 'ZD002';
     end if;
     if p_verdict = 'delivered' then
@@ -23,7 +25,7 @@ begin
     end if;
     insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
     values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'manual_settle', delivery.attempt, 'ok',
-            jsonb_build_object('operator', p_operator, 'reason', p_reason, 'verdict', p_verdict, 'from_status', delivery.status));
+            note || jsonb_build_object('verdict', p_verdict, 'from_status', delivery.status));
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
     return case p_verdict when 'delivered' then 'sent' else 'retry' end;
 end

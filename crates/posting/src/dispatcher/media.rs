@@ -27,16 +27,17 @@ struct Item {
     name: Option<String>,
 }
 
+/// Who sends what to where.
+pub(super) struct Call<'a> {
+    pub(super) tools: &'a Tools,
+    pub(super) messenger: &'a Messenger,
+    pub(super) channel: &'a Channel,
+    pub(super) sending: &'a Sending,
+}
+
 /// Sends the media of a step. When the provider refuses something that it had, the bytes are brought anew, once.
-pub(super) async fn send(
-    tools: &Tools,
-    messenger: &Messenger,
-    channel: &Channel,
-    sending: &Sending,
-    step: &Step,
-    text: Option<&str>,
-    meta: &Meta,
-) -> Result<Sent, AdapterError> {
+pub(super) async fn send(call: &Call<'_>, step: &Step, text: Option<&str>, meta: &Meta) -> Result<Sent, AdapterError> {
+    let Call { tools, messenger, channel, sending } = call;
     let all: Vec<Item> = serde_json::from_value(sending.media.clone().unwrap_or_default())
         .map_err(|error| permanent("media", format!("the media cannot be read: {error}")))?;
     let items: Vec<Item> = step.media.iter().filter_map(|index| all.get(*index).cloned()).collect();
@@ -44,12 +45,12 @@ pub(super) async fn send(
     let found = media::find(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
     let used_cache = found.iter().any(|found| found.file_id.is_some());
 
-    let ready = resolve(tools, messenger, channel, sending, &items, &found).await?;
+    let ready = resolve(call, &items, &found).await?;
     let sent = match messenger.send_media(channel, &ready, text, meta).await {
         Err(error) if used_cache && is_refused_media(&error) => {
             media::forget_blobs(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
             let bare: Vec<Found> = found.iter().map(Found::without_cache).collect();
-            let ready = resolve(tools, messenger, channel, sending, &items, &bare).await?;
+            let ready = resolve(call, &items, &bare).await?;
             messenger.send_media(channel, &ready, text, meta).await?
         }
         result => result?,
@@ -70,19 +71,12 @@ fn is_refused_media(error: &AdapterError) -> bool {
     error.category == kernel::Category::Permanent && error.scope == kernel::ErrorScope::Delivery && !error.outcome_unknown
 }
 
-async fn resolve(
-    tools: &Tools,
-    messenger: &Messenger,
-    channel: &Channel,
-    sending: &Sending,
-    items: &[Item],
-    found: &[Found],
-) -> Result<Vec<Media>, AdapterError> {
+async fn resolve(call: &Call<'_>, items: &[Item], found: &[Found]) -> Result<Vec<Media>, AdapterError> {
     let mut ready = Vec::with_capacity(items.len());
     for item in items {
         let source = match (&item.blob_ref, &item.url) {
-            (Some(blob_ref), _) => stored(tools, messenger, channel, sending, item, blob_ref, found).await?,
-            (None, Some(url)) => by_address(tools, sending, item, url, found).await?,
+            (Some(blob_ref), _) => stored(call, item, blob_ref, found).await?,
+            (None, Some(url)) => by_address(call, item, url).await?,
             (None, None) => MediaSource::FileId(item.file_id.clone().or(item.attachment_token.clone()).unwrap_or_default()),
         };
         ready.push(Media { kind: item.kind, source, caption: item.caption.clone() });
@@ -91,15 +85,8 @@ async fn resolve(
 }
 
 /// An item whose bytes we keep: by the provider's name for it, if that still holds, else the bytes.
-async fn stored(
-    tools: &Tools,
-    messenger: &Messenger,
-    channel: &Channel,
-    sending: &Sending,
-    item: &Item,
-    blob_ref: &str,
-    found: &[Found],
-) -> Result<MediaSource, AdapterError> {
+async fn stored(call: &Call<'_>, item: &Item, blob_ref: &str, found: &[Found]) -> Result<MediaSource, AdapterError> {
+    let Call { tools, messenger, channel, sending } = call;
     let missing = || permanent("media_missing_origin", format!("the bytes of `{blob_ref}` are no longer kept"));
     let known = found.iter().find(|found| found.blob_ref == blob_ref);
     if let Some(file_id) = known.and_then(|found| found.file_id.clone()) {
@@ -125,7 +112,8 @@ async fn stored(
 }
 
 /// An item that we know by its address only. Telegram fetches by itself; for MAX we do, unless the policy lets it.
-async fn by_address(tools: &Tools, sending: &Sending, item: &Item, url: &str, _found: &[Found]) -> Result<MediaSource, AdapterError> {
+async fn by_address(call: &Call<'_>, item: &Item, url: &str) -> Result<MediaSource, AdapterError> {
+    let Call { tools, sending, .. } = call;
     if sending.platform == "telegram" {
         return Ok(MediaSource::Url(url.to_owned()));
     }

@@ -85,7 +85,11 @@ async fn attempt(tools: &Tools, sending: &Sending, started_at: Instant) -> Resul
     }
     match sending.operation.as_str() {
         "send" => send(tools, messenger, &channel, sending, rendered).await,
-        operation => follow(messenger, &channel, sending, &rendered, operation == "delete").await,
+        operation => {
+            let now = tools.db.clock().now();
+            let id = follow(messenger, &channel, sending, &rendered, operation == "delete").await?;
+            Ok(Outcome::Sent { provider_message_id: id, sent_at: now, meta: None })
+        }
     }
 }
 
@@ -104,7 +108,7 @@ async fn send(
         let sent = if step.media.is_empty() {
             messenger.send_text(channel, text.unwrap_or_default(), &meta).await?
         } else {
-            media::send(tools, messenger, channel, sending, step, text, &meta).await?
+            media::send(&media::Call { tools, messenger, channel, sending }, step, text, &meta).await?
         };
         failpoint::hit("posting.acknowledged");
         repair(tools, sending, &sent).await;
@@ -129,7 +133,7 @@ async fn follow(
     sending: &Sending,
     rendered: &Rendered,
     is_deletion: bool,
-) -> Result<Outcome, AdapterError> {
+) -> Result<String, AdapterError> {
     let follows: Option<Follows> = sending.follows.clone().and_then(|value| serde_json::from_value(value).ok());
     let nothing = || permanent("nothing_to_change", "the post never arrived in this channel".to_owned());
     let follows = follows.ok_or_else(nothing)?;
@@ -150,7 +154,7 @@ async fn follow(
             messenger.edit_text(channel, &first, text, &meta).await?;
         }
     }
-    Ok(Outcome::Sent { provider_message_id: first, sent_at: Timestamp::now(), meta: None })
+    Ok(first)
 }
 
 fn meta(sending: &Sending, rendered: &Rendered, has_text: bool) -> Meta {

@@ -3,9 +3,12 @@
 
 mod dispatch;
 mod enqueue;
+mod follow;
 mod markup;
+mod media;
 mod pull;
 mod pure;
+mod push;
 mod random;
 mod support;
 mod states;

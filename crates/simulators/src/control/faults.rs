@@ -1,4 +1,4 @@
-//! `POST /control/faults` and `GET /control/faults`.
+//! `POST /control/faults`, `GET /control/faults` and `DELETE /control/faults`.
 
 use std::sync::Arc;
 
@@ -27,6 +27,12 @@ pub(super) async fn add(State(world): State<Arc<World>>, body: Bytes) -> Respons
 
 pub(super) async fn list(State(world): State<Arc<World>>) -> Response {
     respond(Answer::Ok(json!({"faults": world.faults.list()})))
+}
+
+/// Nothing goes wrong from now on; the ledgers and everything else stay.
+pub(super) async fn clear(State(world): State<Arc<World>>) -> Response {
+    world.faults.reset();
+    respond(Answer::Ok(json!({"faults": []})))
 }
 
 fn read(body: &[u8]) -> Result<Fault, String> {

@@ -21,7 +21,7 @@ type Answer = Result<Value, String>;
 
 pub(crate) fn router() -> Router<Arc<World>> {
     Router::new()
-        .route("/faults", post(faults::add).get(faults::list))
+        .route("/faults", post(faults::add).get(faults::list).delete(faults::clear))
         .route("/sent", get(ledger::sent))
         .route("/calls", get(ledger::calls))
         .route("/updates", post(updates::push))

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use bytes::Bytes;
 
+use crate::clock::unix_ms;
 use crate::faults::Provider;
 use crate::http::{self, BodyError, Part};
 use crate::ledger::{Accepted, CallNote, FileNote, MessageId, Sent};
@@ -32,6 +33,7 @@ pub(super) struct Call {
     pub(super) parts: Vec<Part>,
     /// The chat or person as the caller wrote it.
     pub(super) target: Option<Arc<str>>,
+    started_at: i64,
     pub(super) late: bool,
     pub(super) dropped: bool,
     pub(super) sent: Option<Arc<Sent>>,
@@ -83,6 +85,7 @@ impl Call {
             body,
             parts: files,
             target,
+            started_at: unix_ms(),
             late: false,
             dropped: false,
             sent: None,
@@ -154,6 +157,7 @@ impl Call {
             target: self.target.clone(),
             status,
             error: error.map(Into::into),
+            started_at: self.started_at,
             fault,
             dropped,
         });

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex};
 use axum::extract::{Request, State as AxumState};
 use axum::response::Response;
 
+use crate::clock::unix_ms;
 use crate::connection::Connection;
 use crate::faults::Provider;
 use crate::http;
@@ -157,6 +158,7 @@ fn note_refusal(world: &World, bot_id: i64, method: &'static str, problem: &Prob
         target: None,
         status: problem.status,
         error: Some(format!("{}: {}", problem.code, problem.message).into()),
+        started_at: unix_ms(),
         fault: false,
         dropped: false,
     });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::clock::unix_ms;
 use crate::faults::Provider;
 use crate::http::Part;
 use crate::ledger::{Accepted, CallNote, Sent};
@@ -22,6 +23,7 @@ pub(super) struct Call {
     pub(super) target: Option<Arc<str>>,
     pub(super) params: Params,
     pub(super) files: Vec<Part>,
+    started_at: i64,
     /// Set by a fault: the answer comes late, and it is not yet known whether it arrives.
     pub(super) late: bool,
     pub(super) dropped: bool,
@@ -39,7 +41,7 @@ struct Envelope<'a, T: ?Sized> {
 impl Call {
     pub(super) fn new(world: Arc<World>, bot: Arc<Bot>, method: &'static str, params: Params, files: Vec<Part>) -> Self {
         let target = params.text("chat_id").map(Arc::from);
-        Self { world, bot, method, target, params, files, late: false, dropped: false, sent: None }
+        Self { world, bot, method, target, params, files, started_at: unix_ms(), late: false, dropped: false, sent: None }
     }
 
     /// Whether a fault's target is this call's chat, however either of them is written.
@@ -89,6 +91,7 @@ impl Call {
             target: self.target.clone(),
             status,
             error: error.map(Into::into),
+            started_at: self.started_at,
             fault,
             dropped,
         });

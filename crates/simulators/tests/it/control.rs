@@ -55,6 +55,18 @@ async fn a_reset_forgets_everything() {
 }
 
 #[tokio::test]
+async fn faults_are_cleared_and_nothing_else_is() {
+    let sim = Sim::start().await;
+    sim.telegram_ok("sendMessage", json!({"chat_id": CHANNEL, "text": "x"})).await;
+    sim.control("faults", json!({"provider": "telegram", "status": 500, "rate": 1.0})).await;
+    let (status, answer) = answer(sim.client.delete(format!("{}/control/faults", sim.base))).await;
+    assert_eq!((status, &answer["faults"]), (200, &json!([])));
+    let message = sim.telegram_ok("sendMessage", json!({"chat_id": CHANNEL, "text": "x"})).await;
+    assert_eq!(message["message_id"], 2);
+    assert_eq!(sim.sent("").await.len(), 2);
+}
+
+#[tokio::test]
 async fn the_root_says_what_this_is() {
     let sim = Sim::start().await;
     let (status, body) = answer(sim.client.get(format!("{}/", sim.base))).await;

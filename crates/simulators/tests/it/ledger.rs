@@ -48,6 +48,21 @@ async fn the_ledger_is_read_page_by_page_in_order() {
 }
 
 #[tokio::test]
+async fn a_call_has_the_time_it_began_and_the_time_it_was_decided() {
+    let sim = Sim::start().await;
+    sim.control("faults", json!({"provider": "telegram", "delay_ms": 60, "times": 1})).await;
+    sim.control("faults", json!({"provider": "max", "delay_ms": 60, "times": 1})).await;
+    sim.telegram_ok("sendMessage", json!({"chat_id": CHANNEL, "text": "x"})).await;
+    sim.max("POST", "/messages?chat_id=-7", Some(json!({"text": "x"}))).await;
+    for provider in ["telegram", "max"] {
+        let calls = sim.read(&format!("calls?provider={provider}")).await;
+        let call = &calls["calls"][0];
+        let took = call["at"].as_i64().unwrap() - call["started_at"].as_i64().unwrap();
+        assert!((60..10_000).contains(&took), "{provider}: {call}");
+    }
+}
+
+#[tokio::test]
 async fn refused_calls_are_counted_with_their_status() {
     let sim = Sim::start().await;
     sim.telegram("sendMessage", json!({"chat_id": 1, "text": "x"})).await;
