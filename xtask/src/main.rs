@@ -1,6 +1,7 @@
 //! The project's own tools. `cargo xtask test` is what CI runs.
 
 mod bench;
+mod chaos;
 mod licences;
 mod run;
 mod test;
@@ -27,12 +28,23 @@ enum Command {
     /// Measure beside peers
     #[command(subcommand)]
     Bench(Bench),
+    /// Kill everything that can be killed, and show that nothing was lost or done twice
+    #[command(subcommand)]
+    Chaos(Chaos),
 }
 
 #[derive(Subcommand)]
 enum Bench {
     /// The job queue beside graphile-worker and pg-boss (npm) and graphile_worker (the Rust crate)
     Jobs(bench::jobs::Options),
+    /// Posts on their way to forty channels beside the same peers and beside PostgreSQL alone
+    Posting(bench::posting::Options),
+}
+
+#[derive(Subcommand)]
+enum Chaos {
+    /// Posts, dispatchers and channels
+    Posting(chaos::Options),
 }
 
 fn main() -> Result<()> {
@@ -41,5 +53,7 @@ fn main() -> Result<()> {
         Command::Schema => test::write_schema(),
         Command::Tidy => tidy::run(),
         Command::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
+        Command::Chaos(Chaos::Posting(options)) => chaos::run(&options),
+        Command::Bench(Bench::Posting(options)) => bench::posting::run(&options),
     }
 }

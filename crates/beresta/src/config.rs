@@ -66,6 +66,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "",
         "host:port pairs inside your own network that feeds and media may be fetched from, such as feeds.local:8080",
     ),
+    setting("smtp_url", "BERESTA_SMTP_URL", "", "the mail server for alerts by e-mail, such as smtps://mail.example.org:465"),
+    setting("smtp_from", "BERESTA_SMTP_FROM", "beresta@localhost", "whom alerts by e-mail come from"),
+    setting("smtp_user", "BERESTA_SMTP_USER", "", "the user name at the mail server, if it wants one"),
+    setting("smtp_password", "BERESTA_SMTP_PASSWORD", "", "where the password for the mail server is kept: env:NAME or file:PATH"),
     setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "512", "how many deliveries one process sends at once"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
@@ -112,6 +116,7 @@ pub(crate) struct Config {
     pub(crate) objects: objects::Place,
     pub(crate) providers: Vec<Provider>,
     pub(crate) fetch_allow: Vec<String>,
+    pub(crate) mail: Option<posting::alerts::Mail>,
     pub(crate) dispatch_in_flight_max: usize,
 }
 
@@ -253,6 +258,7 @@ impl Values {
             })?,
             otlp_endpoint: self.optional("otlp_endpoint").map(|_| self.url("otlp_endpoint")).transpose()?,
             fetch_allow: self.fetch_allow()?,
+            mail: self.mail()?,
             dispatch_in_flight_max: whole("dispatch_in_flight_max", 2, 100_000)?,
             providers: vec![
                 provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
@@ -269,6 +275,15 @@ impl Values {
         };
         let parse = |value: &str| value.split(',').filter(|part| !part.trim().is_empty()).map(pair).collect::<Option<Vec<_>>>();
         self.parsed("fetch_allow", expected, parse)
+    }
+
+    fn mail(&self) -> Result<Option<posting::alerts::Mail>> {
+        let Some(url) = self.optional("smtp_url") else { return Ok(None) };
+        let is_address = |value: &str| (value.starts_with("smtp://") || value.starts_with("smtps://")) && !value.contains('@');
+        self.parsed("smtp_url", "an address such as smtps://mail.example.org:465, without a password in it", |value| is_address(value).then_some(()))?;
+        let password = self.optional("smtp_password").map(|text| read_secret(&SecretRef::parse(&text)?)).transpose()?;
+        let login = self.optional("smtp_user").zip(password);
+        Ok(Some(posting::alerts::Mail { url, from: self.text("smtp_from").to_owned(), login }))
     }
 
     fn database_url(&self) -> Result<Option<Secret>> {

@@ -4,7 +4,10 @@ use anyhow::{Context, Result};
 use messengers::{Max, Messenger, Telegram};
 use outbound::{Client, FetchSettings, Fetcher};
 use platform::http::App;
-use posting::dispatcher::{Credentials, Tools};
+use posting::{
+    alerts::{Mail, Teller},
+    dispatcher::{Credentials, Tools},
+};
 
 use crate::config::Config;
 
@@ -32,6 +35,10 @@ impl Outside {
             fetcher,
             credentials: Credentials::default(),
         })
+    }
+
+    pub(crate) fn teller(&self, app: &App, mail: Option<Mail>) -> Teller {
+        Teller { db: app.db.clone(), telegram: self.telegram.clone(), credentials: self.credentials.clone(), mail }
     }
 
     pub(crate) fn tools(&self, app: &App) -> Tools {

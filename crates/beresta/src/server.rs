@@ -62,10 +62,11 @@ impl Server {
         let roles: Vec<&'static str> = config.roles.iter().map(|role| role.as_str()).collect();
         tasks.spawn(process::report(db.clone(), roles.clone(), env!("CARGO_PKG_VERSION"), stop.clone()));
         if config.roles.contains(&Role::Runner) {
-            let runner = runner(&app, &outside, has_demo_jobs);
+            let runner = runner(config, &app, &outside, has_demo_jobs);
             runner.register().await?;
             upkeep::schedule(&db).await?;
             posting::pull::schedule(&db).await?;
+            posting::upkeep::schedule(&db).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
         if config.roles.contains(&Role::Api) {
@@ -94,11 +95,13 @@ impl Server {
     }
 }
 
-fn runner(app: &App, outside: &Outside, has_demo_jobs: bool) -> Runner {
+fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) -> Runner {
     let db = &app.db;
     let mut registry = Registry::new();
     upkeep::register(&mut registry, db);
     posting::pull::register(&mut registry, db, outside.fetcher.clone(), posting::pull::Secrets::default());
+    posting::upkeep::register(&mut registry, db, &app.objects);
+    posting::alerts::register(&mut registry, outside.teller(app, config.mail.clone()));
     if has_demo_jobs {
         tour::jobs::register(&mut registry, db);
     }

@@ -220,10 +220,10 @@ pub(crate) fn error_message(error: &serde_json::Value) -> String {
     error["message"].as_str().map_or_else(|| error.to_string(), ToOwned::to_owned)
 }
 
-/// What each region would show, as a number that changes with it: health, jobs, errors, journal.
-pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 4] {
+/// What each region or topic would show, as a number that changes with it: health, jobs, errors, journal, posting.
+pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 5] {
     let health = health(ctx, info).await;
-    let mut prints = [1; 4];
+    let mut prints = [1; 5];
     prints[0] = print(&(
         health.verdict.label,
         health.migrations.pending,
@@ -239,6 +239,9 @@ pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 4] {
         }
         if let Ok(rows) = reads::journal(&mut tx, &JournalFilter { limit: 1, ..JournalFilter::default() }).await {
             prints[3] = print(&rows.first().map(|row| row.id));
+        }
+        if let Ok(pulse) = crate::posting::pulse(&mut tx).await {
+            prints[4] = print(&pulse);
         }
     }
     prints

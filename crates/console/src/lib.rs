@@ -6,6 +6,7 @@ mod assets;
 mod data;
 mod live;
 mod pages;
+mod posting;
 mod session;
 pub mod views;
 
@@ -31,6 +32,7 @@ pub fn router(info: Arc<Info>) -> Router<App> {
     Router::new()
         .route("/", get(pages::home))
         .merge(pages::router())
+        .merge(posting::router())
         .merge(session::router())
         .merge(live::router())
         .layer(axum::middleware::map_response(session::protect))

@@ -8,7 +8,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use axum::{
     Extension, Router,
     extract::Path,
-    http::StatusCode,
+    http::{StatusCode, Uri},
     response::{
         IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
@@ -27,6 +27,8 @@ use crate::{
     views::{ErrorsFragment, HealthFragment, JobsFragment, JournalFragment},
 };
 
+/// The regions of the overview, and the topic that the pages of posting watch.
+const NAMES: [&str; 5] = ["health", "jobs", "errors", "journal", "posting"];
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// However much happens, no stream looks more often than this.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -44,17 +46,20 @@ async fn fragment(
     visitor: Visitor,
     Extension(info): Extension<Arc<Info>>,
     Path(name): Path<String>,
+    uri: Uri,
 ) -> Result<Response, PageError> {
     let ctx = &visitor.ctx;
     if name == "health" {
         return Ok(page(StatusCode::OK, &HealthFragment { health: data::health(ctx, &info).await }));
     }
+    if !["jobs", "errors", "journal"].contains(&name.as_str()) {
+        return crate::posting::fragment(&visitor, &name, &uri).await;
+    }
     let mut tx = ctx.begin().await?;
     Ok(match name.as_str() {
         "jobs" => page(StatusCode::OK, &JobsFragment { jobs: data::jobs_summary(&mut tx, ctx).await? }),
         "errors" => page(StatusCode::OK, &ErrorsFragment { errors: data::errors(&mut tx, ctx).await? }),
-        "journal" => page(StatusCode::OK, &JournalFragment { journal: data::recent_journal(&mut tx, ctx).await? }),
-        _ => StatusCode::NOT_FOUND.into_response(),
+        _ => page(StatusCode::OK, &JournalFragment { journal: data::recent_journal(&mut tx, ctx).await? }),
     })
 }
 
@@ -75,14 +80,15 @@ async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Respon
 
 async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Event>) {
     let mut news = ctx.app.db.wake().subscribe(Topic::Jobs);
-    let mut seen = [0_u64; 4];
+    let mut published = ctx.app.db.wake().subscribe(Topic::Bus);
+    let mut seen = [0_u64; 5];
     let deadline = tokio::time::Instant::now() + STREAM_MAX;
     // Browsers that lost the server all come back at once, unless they are told different times.
     let retry = Duration::from_millis(2000 + rand_ms(3000));
     let _ = sender.send(Event::default().retry(retry).comment("hello")).await;
     while tokio::time::Instant::now() < deadline && !sender.is_closed() {
         let now = data::fingerprints(&ctx, &info).await;
-        for ((name, before), after) in ["health", "jobs", "errors", "journal"].into_iter().zip(&mut seen).zip(now) {
+        for ((name, before), after) in NAMES.into_iter().zip(&mut seen).zip(now) {
             if *before != after && *before != 0 {
                 let event = Event::default().event("fragment").data(format!("{{\"name\":\"{name}\"}}"));
                 if sender.send(event).await.is_err() {
@@ -94,6 +100,7 @@ async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Even
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
             _ = news.changed() => tokio::time::sleep(LOOK_AGAIN).await,
+            _ = published.changed() => tokio::time::sleep(LOOK_AGAIN).await,
             () = ctx.app.stop.cancelled() => return,
             () = sender.closed() => return,
         }

@@ -27,8 +27,18 @@ use crate::{
     },
 };
 
-const PAGE: i64 = 50;
-const NAV: [(&str, &str); 3] = [("/console", "Overview"), ("/console/jobs", "Jobs"), ("/console/journal", "Journal")];
+pub(crate) const PAGE: i64 = 50;
+/// The labels of the links of a list that is read backwards in time.
+pub(crate) const IN_TIME: (&str, &str) = ("Newest", "Older");
+const NAV: [(&str, &str); 7] = [
+    ("/console", "Overview"),
+    ("/console/posts", "Posts"),
+    ("/console/channels", "Channels"),
+    ("/console/events", "Events"),
+    ("/console/ingest", "Ingest"),
+    ("/console/jobs", "Jobs"),
+    ("/console/journal", "Journal"),
+];
 
 pub(crate) fn router() -> Router<App> {
     Router::new()
@@ -48,7 +58,7 @@ async fn unknown(_visitor: Visitor) -> PageError {
     PageError(Problem::not_found("page"))
 }
 
-fn shell(visitor: &Visitor, active: &str) -> Shell {
+pub(crate) fn shell(visitor: &Visitor, active: &str) -> Shell {
     let nav = NAV.map(|(href, label)| NavItem { href: href.to_owned(), label: label.to_owned(), active: href == active });
     Shell {
         workspace: visitor.ctx.principal.workspace_name.clone(),
@@ -79,7 +89,7 @@ struct JobsQuery {
     before: Option<i64>,
 }
 
-fn given(text: Option<String>) -> Option<String> {
+pub(crate) fn given(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
@@ -115,12 +125,12 @@ fn options(values: impl Iterator<Item = String>, chosen: Option<&str>) -> Vec<Fi
 }
 
 /// Cuts a list to one page and makes the links to the others.
-fn pager<T>(rows: &mut Vec<T>, base: &str, is_later: bool, what: &str, place: impl Fn(&T) -> String) -> Pager {
+pub(crate) fn pager<T>(rows: &mut Vec<T>, base: &str, is_later: bool, what: &str, place: impl Fn(&T) -> String) -> Pager {
     let page_len = usize::try_from(PAGE).unwrap_or(50);
     let has_more = rows.len() > page_len;
     rows.truncate(page_len);
     let next = has_more.then(|| rows.last().map(|row| format!("{base}&before={}", place(row)))).flatten();
-    Pager { first_href: is_later.then(|| base.to_owned()), next_href: next, shown: format!("{} {what}", rows.len()) }
+    Pager { first_href: is_later.then(|| base.to_owned()), next_href: next, shown: format!("{} {what}", rows.len()), labels: IN_TIME }
 }
 
 async fn job(visitor: Visitor, Path(id): Path<i64>) -> Result<Response, PageError> {

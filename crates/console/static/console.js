@@ -7,6 +7,8 @@ const root = document.documentElement;
 const skewMs = (Date.parse(document.body.dataset.now) || Date.now()) - Date.now();
 const regions = (scope = document) => [...scope.querySelectorAll('[data-fragment]')];
 const region = (name, scope = document) => regions(scope).find((element) => element.dataset.fragment === name);
+// What the server names is a fragment, or a topic that several fragments show a part of.
+const named = (name) => regions().filter(({ dataset }) => dataset.fragment === name || dataset.topic === name);
 
 // Relative times, in the words of the server (`Moment` in views.rs).
 
@@ -50,7 +52,8 @@ async function refresh(name) {
   fetched.set(name, began);
   waiting.delete(name);
   try {
-    const answer = await fetch(`/console/fragments/${encodeURIComponent(name)}`, {
+    // The filters of the page are those of its regions.
+    const answer = await fetch(`/console/fragments/${encodeURIComponent(name)}${location.search}`, {
       headers: { accept: 'text/html', 'x-requested-with': 'beresta-console' },
       cache: 'no-store',
       redirect: 'error',
@@ -108,7 +111,7 @@ function connect() {
   stream = new EventSource('/console/live');
   stream.addEventListener('open', () => { show('live'); wantAll(); });
   stream.addEventListener('fragment', (event) => {
-    try { want(JSON.parse(event.data).name); } catch { /* not a name: nothing to fetch */ }
+    try { named(JSON.parse(event.data).name).forEach((element) => want(element.dataset.fragment)); } catch { /* not a name: nothing to fetch */ }
   });
   stream.addEventListener('resync', wantAll);
   stream.addEventListener('error', () => {

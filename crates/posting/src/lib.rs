@@ -3,12 +3,14 @@
 mod sql;
 mod store;
 
+pub mod alerts;
 pub mod dispatcher;
 pub mod http;
 pub mod media;
 pub mod monitor;
 pub mod ops;
 pub mod pull;
+pub mod upkeep;
 pub mod reads;
 
 pub use dispatcher::Dispatcher;

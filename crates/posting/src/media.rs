@@ -79,11 +79,19 @@ pub(crate) async fn is_url_allowed(db: impl PgExecutor<'_>, workspace: Uuid, kin
     Ok(sqlx::query_scalar::<_, Option<bool>>(query).bind(workspace).bind(kind).fetch_one(db).await?.unwrap_or(false))
 }
 
-/// Stores bytes under their own hash and makes them known. Repeating it changes nothing.
+/// Stores bytes under their own hash and makes them known; the same bytes are stored once.
 pub async fn keep(db: &Db, objects: &Objects, workspace: WorkspaceId, bytes: Bytes, content_type: &str) -> Result<String, Problem> {
     let sha256 = hex::encode(Sha256::digest(&bytes));
     let blob_ref = format!("sha256-{sha256}");
-    let key = format!("media/{sha256}");
+    let mut tx = db.begin(workspace).await?;
+    let query = "select posting.see_media_origin($1, $2)";
+    let is_kept: bool = sqlx::query_scalar(query).bind(workspace.uuid()).bind(&blob_ref).fetch_one(&mut *tx).await.map_err(DbError::from)?;
+    tx.commit().await.map_err(DbError::from)?;
+    if is_kept {
+        return Ok(blob_ref);
+    }
+    // A new address each time: an old object of this name may be being deleted right now.
+    let key = format!("media/{sha256}/{}", Uuid::new_v4().simple());
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     objects.put(workspace, &key, bytes).await?;
     let mut tx = db.begin(workspace).await?;

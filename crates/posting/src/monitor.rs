@@ -1,28 +1,50 @@
-//! The monitor: gives back what stuck workers hold. Any number of monitors may run; the database lets each row be
-//! freed once.
+//! The monitor: gives back what stuck workers hold, and looks for trouble that somebody should know of. Any number of
+//! monitors may run; the database lets each thing be done once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use platform::{Db, wake::Topic};
+use platform::{Db, DbError, wake::Topic};
 use tokio_util::sync::CancellationToken;
 
 use crate::store;
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+const ALERTS_EVERY: Duration = Duration::from_secs(30);
 
 pub async fn run(db: Db, stop: CancellationToken) {
+    let mut alerts_at = Instant::now();
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
-        match store::expire_leases(db.pool()).await {
-            Ok(0) => {}
-            Ok(freed) => {
-                tracing::warn!(freed, "monitor.leases_expired");
-                db.wake().tell(Topic::Deliveries);
+        if let Err(error) = look(&db).await {
+            tracing::warn!(%error, "monitor.look");
+        }
+        if alerts_at.elapsed() >= ALERTS_EVERY {
+            alerts_at = Instant::now();
+            if let Err(error) = check_alerts(&db).await {
+                tracing::warn!(%error, "monitor.alerts");
             }
-            Err(error) => tracing::warn!(%error, "monitor.expire_leases"),
         }
     }
+}
+
+/// One look for leases that are over.
+pub async fn look(db: &Db) -> Result<(), DbError> {
+    let freed = store::expire_leases(db.pool()).await?;
+    if freed > 0 {
+        tracing::warn!(freed, "monitor.leases_expired");
+        db.wake().tell(Topic::Deliveries);
+    }
+    Ok(())
+}
+
+/// One look for trouble; how many alerts were told.
+pub async fn check_alerts(db: &Db) -> Result<i32, DbError> {
+    let told = store::check_alerts(db.pool()).await?;
+    if told > 0 {
+        db.wake().tell(Topic::Jobs);
+    }
+    Ok(told)
 }

@@ -33,8 +33,7 @@ pub(crate) struct Sending {
 pub(crate) struct Dispatched {
     pub(crate) sendings: Vec<Sending>,
     /// Claimed for a slot that is still ahead.
-    pub(crate) waiting: Vec<Uuid>,
-    pub(crate) next_slot: Option<Timestamp>,
+    pub(crate) waiting: Vec<(Timestamp, Uuid)>,
     pub(crate) oldest: Option<Timestamp>,
 }
 
@@ -42,7 +41,7 @@ pub(crate) struct Dispatched {
 struct DispatchRow {
     delivery_id: Option<Uuid>,
     waiting: Option<Vec<Uuid>>,
-    next_slot: Option<SqlTimestamp>,
+    slots: Option<Vec<SqlTimestamp>>,
     oldest: Option<SqlTimestamp>,
 }
 
@@ -53,7 +52,7 @@ pub(crate) async fn dispatch(
     limit: i32,
     after: Option<Timestamp>,
 ) -> Result<Dispatched, DbError> {
-    let query = "select (d.sending).*, d.waiting, d.next_slot, d.oldest
+    let query = "select (d.sending).*, d.waiting, d.slots, d.oldest
                    from posting.dispatch($1, $2, $3, coalesce($4, '-infinity'::timestamptz)) d";
     let rows = sqlx::query(query)
         .bind(workspace.uuid())
@@ -68,8 +67,8 @@ pub(crate) async fn dispatch(
         if common.delivery_id.is_some() {
             dispatched.sendings.push(sqlx::FromRow::from_row(row)?);
         }
-        dispatched.waiting = common.waiting.unwrap_or_default();
-        dispatched.next_slot = common.next_slot.map(SqlTimestamp::to_jiff);
+        let slots = common.slots.unwrap_or_default().into_iter().map(SqlTimestamp::to_jiff);
+        dispatched.waiting = slots.zip(common.waiting.unwrap_or_default()).collect();
         dispatched.oldest = common.oldest.map(SqlTimestamp::to_jiff);
     }
     Ok(dispatched)
@@ -107,7 +106,20 @@ pub(crate) struct Success {
     pub(crate) meta: Option<Value>,
 }
 
-/// Records successes and says what became of each: `sent`, `late`, `repeated`, `possible_duplicate` or `unknown`.
+/// Records one success whose lease may be lost: `sent`, `late`, `repeated`, `possible_duplicate` or `unknown`.
+pub(crate) async fn mark_sent(db: impl PgExecutor<'_>, workspace: WorkspaceId, success: &Success) -> Result<String, DbError> {
+    let query = "select posting.mark_sent($1, $2, $3, $4, $5, $6)";
+    let row = sqlx::query_scalar(query)
+        .bind(workspace.uuid())
+        .bind(success.delivery_id)
+        .bind(&success.provider_message_id)
+        .bind(jiff_sqlx::ToSqlx::to_sqlx(success.sent_at))
+        .bind(&success.meta)
+        .bind(&success.claim_token);
+    Ok(row.fetch_one(db).await?)
+}
+
+/// Records successes and says of each whether it was `sent` or its lease `lost`.
 pub(crate) async fn mark_sent_many(
     db: impl PgExecutor<'_>,
     workspace: WorkspaceId,
@@ -188,6 +200,11 @@ pub(crate) async fn repair_target(db: impl PgExecutor<'_>, sending: &Sending, ta
 /// Gives back what dead or stopped workers hold; how many deliveries that were.
 pub(crate) async fn expire_leases(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
     Ok(sqlx::query_scalar("select posting.expire_leases()").fetch_one(db).await?)
+}
+
+/// Looks for trouble; how many alerts were told.
+pub(crate) async fn check_alerts(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
+    Ok(sqlx::query_scalar("select posting.check_alerts()").fetch_one(db).await?)
 }
 
 /// Where the secret behind an `auth_ref` is kept.

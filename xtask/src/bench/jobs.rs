@@ -3,16 +3,14 @@
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::{Value, json};
 
-use crate::run::{cargo, command, root, step};
+use super::machine::{Helper, bench_dir, build, children_cpu_seconds, data_dir, median, tree_cpu_seconds};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -34,15 +32,15 @@ pub(crate) struct Options {
 }
 
 /// A contestant: its name and how it is started from the bench folder.
-struct Contestant {
-    name: &'static str,
+pub(super) struct Contestant {
+    pub(super) name: &'static str,
     program: &'static str,
     args: &'static [&'static str],
 }
 
-const OURS: &str = "beresta";
+pub(super) const OURS: &str = "beresta";
 const NODE: &str = "peers/node_modules/.bin/node";
-const CONTESTANTS: &[Contestant] = &[
+pub(super) const CONTESTANTS: &[Contestant] = &[
     Contestant { name: OURS, program: "target/release/beresta_jobs", args: &[] },
     Contestant { name: "graphile_worker (crate)", program: "target/release/graphile_worker_rs", args: &[] },
     Contestant { name: "graphile-worker (npm)", program: NODE, args: &["peers/graphile-worker/main.mjs"] },
@@ -57,13 +55,15 @@ const CONTESTANTS: &[Contestant] = &[
 
 /// What one run cost.
 #[derive(Clone, Copy)]
-struct Run {
-    jobs_per_second: f64,
-    wal_bytes_per_job: f64,
-    commits_per_job: f64,
+pub(super) struct Run {
+    pub(super) jobs_per_second: f64,
+    /// The same with the time that adding the jobs took.
+    pub(super) with_adding_per_second: f64,
+    pub(super) wal_bytes_per_job: f64,
+    pub(super) commits_per_job: f64,
     /// CPU of the contestant and of PostgreSQL, in microseconds per job.
-    own_cpu: f64,
-    database_cpu: f64,
+    pub(super) own_cpu: f64,
+    pub(super) database_cpu: f64,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report(options, &modes, &runs)
 }
 
-fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database: &mut Helper) -> Result<Run> {
+pub(super) fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database: &mut Helper) -> Result<Run> {
     let url = database.ask("new contest")?["url"].as_str().context("a URL")?.to_owned();
     let jobs_text = jobs.to_string();
     let children_before = children_cpu_seconds();
@@ -109,6 +109,7 @@ fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database:
         }
         anyhow::bail!("{} ended before `{event}`", contestant.name)
     };
+    let adding_seconds = wait_for("enqueued")?["seconds"].as_f64().context("seconds")?;
     wait_for("ready")?;
     let before = database.ask("sample")?;
     ensure!(before["fsync"] == "on" && before["synchronous_commit"] == "on", "durability is off: {before}");
@@ -121,6 +122,7 @@ fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database:
     let per_job = |key: &str| (after[key].as_f64().unwrap_or(0.0) - before[key].as_f64().unwrap_or(0.0)) / f64::from(jobs);
     Ok(Run {
         jobs_per_second: f64::from(jobs) / seconds,
+        with_adding_per_second: f64::from(jobs) / (seconds + adding_seconds),
         wal_bytes_per_job: per_job("wal_bytes"),
         commits_per_job: per_job("commits"),
         own_cpu: (children_cpu_seconds() - children_before - own_before).max(0.0) * 1e6 / f64::from(jobs),
@@ -128,25 +130,19 @@ fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database:
     })
 }
 
-fn median(runs: &[Run], read: impl Fn(&Run) -> f64) -> f64 {
-    let mut values: Vec<f64> = runs.iter().map(read).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
 fn report(options: &Options, modes: &[&str], runs: &BTreeMap<(String, &str), Vec<Run>>) -> Result<()> {
     let mut rows = Vec::new();
     for mode in modes {
-        let ours = runs.get(&((*mode).to_owned(), OURS)).map_or(0.0, |runs| median(runs, |run| run.jobs_per_second));
+        let ours = runs.get(&((*mode).to_owned(), OURS)).map_or(0.0, |runs| median(runs.iter().map(|run| run.jobs_per_second)));
         for contestant in CONTESTANTS {
             let Some(runs) = runs.get(&((*mode).to_owned(), contestant.name)) else { continue };
-            let speed = median(runs, |run| run.jobs_per_second);
+            let speed = median(runs.iter().map(|run| run.jobs_per_second));
             rows.push(json!({
                 "mode": mode, "contestant": contestant.name, "jobs_per_second": speed.round(), "ours_to_it": ours / speed,
-                "wal_bytes_per_job": median(runs, |run| run.wal_bytes_per_job).round(),
-                "commits_per_job": median(runs, |run| run.commits_per_job),
-                "cpu_us_per_job": median(runs, |run| run.own_cpu).round(),
-                "database_cpu_us_per_job": median(runs, |run| run.database_cpu).round(),
+                "wal_bytes_per_job": median(runs.iter().map(|run| run.wal_bytes_per_job)).round(),
+                "commits_per_job": median(runs.iter().map(|run| run.commits_per_job)),
+                "cpu_us_per_job": median(runs.iter().map(|run| run.own_cpu)).round(),
+                "database_cpu_us_per_job": median(runs.iter().map(|run| run.database_cpu)).round(),
             }));
         }
     }

@@ -33,6 +33,12 @@ pub(super) fn build() -> Result<()> {
     step("npm peers", command("npm", &["ci", "--prefix", "bench/peers", "--no-audit", "--no-fund", "--loglevel=error"]))
 }
 
+/// The server as it is shipped.
+pub(super) fn build_server() -> Result<PathBuf> {
+    step("beresta", cargo(&["build", "--release", "--locked", "--quiet", "-p", "beresta"]))?;
+    Ok(root().join("target/release/beresta"))
+}
+
 /// A process that answers lines with lines and ends with its input.
 pub(super) struct Helper {
     child: Child,
@@ -105,3 +111,14 @@ pub(super) fn tree_cpu_seconds(pid: u32) -> f64 {
     f64::from(ticks) / 100.0
 }
 
+pub(super) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// How busy the machine is with everything that runs on it: the first number of the load average.
+pub(super) fn load_average() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0.0)
+}

@@ -1,3 +1,5 @@
 //! Measurements beside peers, as ratios, in one run on one machine.
 
 pub(crate) mod jobs;
+mod machine;
+pub(crate) mod posting;

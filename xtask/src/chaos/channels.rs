@@ -27,7 +27,14 @@ pub(super) struct Channel {
     pub(super) filter: Filter,
 }
 
-const fn telegram(id: &'static str, target: &'static str, rate: Option<f64>, parallel: u32, holds: bool, filter: Filter) -> Channel {
+const fn telegram(
+    id: &'static str,
+    target: &'static str,
+    rate: Option<f64>,
+    parallel: u32,
+    holds: bool,
+    filter: Filter,
+) -> Channel {
     Channel { id, platform: "telegram", target, rate, parallel, holds, filter }
 }
 

@@ -135,7 +135,10 @@ impl Crew {
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         for (name, _) in std::env::vars() {
-            if (name.starts_with("BERESTA_") && name != "BERESTA_CACHE_DIR") || name == "DATABASE_URL" || name.starts_with("OTEL_") {
+            if (name.starts_with("BERESTA_") && name != "BERESTA_CACHE_DIR")
+                || name == "DATABASE_URL"
+                || name.starts_with("OTEL_")
+            {
                 command.env_remove(name);
             }
         }
@@ -154,7 +157,8 @@ impl Crew {
     /// Where a process serves; nothing before it does.
     fn base(&self, slot: &Slot) -> Option<String> {
         let text = fs::read_to_string(self.out(slot)).ok()?;
-        let line = text.lines().find(|line| line.starts_with("beresta serves on ") || line.starts_with("beresta simulates on "))?;
+        let line =
+            text.lines().find(|line| line.starts_with("beresta serves on ") || line.starts_with("beresta simulates on "))?;
         line.rsplit(' ').next().map(ToOwned::to_owned)
     }
 

@@ -1,6 +1,7 @@
 //! The tour of `beresta demo`: each stop does something real and checks that it holds.
 
 pub(crate) mod jobs;
+mod posting;
 mod stops;
 
 use std::time::Instant;
@@ -37,6 +38,7 @@ impl Tour {
         let started = Instant::now();
         let mut report = Report::default();
         stops::play(self, &mut report).await;
+        posting::play(self, &mut report).await;
         let Report { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0

@@ -9,6 +9,7 @@ mod console;
 mod crash;
 mod embedded;
 mod http;
+mod ops;
 mod restart;
 mod schema;
 mod telemetry;

@@ -7,6 +7,7 @@
 mod alone;
 mod lists;
 mod overview;
+mod posting;
 mod words;
 mod write;
 
@@ -16,5 +17,6 @@ mod tests;
 pub use alone::*;
 pub use lists::*;
 pub use overview::*;
+pub use posting::*;
 pub use words::*;
 pub use write::*;

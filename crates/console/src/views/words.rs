@@ -171,4 +171,6 @@ pub struct Pager {
     pub next_href: Option<String>,
     /// How much is on this page: `50 jobs`.
     pub shown: String,
+    /// What the links say: `Newest` and `Older`, or what fits a list in another order.
+    pub labels: (&'static str, &'static str),
 }

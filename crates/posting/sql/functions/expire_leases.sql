@@ -39,7 +39,7 @@ begin
         elsif stuck.on_unknown = 'hold' or stuck.attempt >= stuck.attempts_max then
             error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
                                         'message', 'the worker stopped while it was sending; the message may have arrived');
-            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, error)
+            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, null, error)
                from posting.deliveries d where d.ctid = stuck.place;
         else
             update posting.deliveries d

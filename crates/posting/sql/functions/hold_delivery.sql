@@ -1,15 +1,12 @@
--- Locks a delivery for whoever finishes an attempt at it, together with what its end may touch, in the fixed order.
+-- Locks a delivery for whoever finishes an attempt at it. Whoever also closes a key or pauses a channel has done that before:
+-- gates, limits, channels, deliveries, counters is the order of all.
 -- Returns null when the lease was lost: then nothing may be changed any more. Raises ZD002 when an operator (no token)
 -- names a delivery in none of the statuses that p_from lists, ZD003 when there is no such delivery.
-create or replace function posting.hold_delivery(
-    p_workspace_id uuid, p_delivery_id uuid, p_claim_token text, p_from text[], p_touches_gates boolean
-) returns posting.deliveries language plpgsql as $$
+create or replace function posting.hold_delivery(p_workspace_id uuid, p_delivery_id uuid, p_claim_token text, p_from text[])
+returns posting.deliveries language plpgsql as $$
 declare
     delivery posting.deliveries;
 begin
-    if p_touches_gates then
-        perform posting.lock_gates(p_workspace_id);
-    end if;
     select * into delivery from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id for update;
     if not found then
         raise exception 'there is no delivery %', p_delivery_id using errcode = 'ZD003';

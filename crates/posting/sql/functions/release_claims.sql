@@ -1,20 +1,14 @@
--- Puts what is claimed but not yet being sent in a channel back into its queue, at no cost to its attempts.
-create or replace function posting.release_claims(p_workspace_id uuid, p_channel_id text) returns bigint
-language plpgsql set enable_seqscan = off as $$
+-- Puts what is claimed but not yet being sent in a channel back into its queue, at no cost to its attempts. Whoever releases several
+-- channels does so in the order of their ids. Returns how many that were.
+create or replace function posting.release_claims(p_workspace_id uuid, p_channel_id text) returns bigint language plpgsql as $$
 declare
-    held int;
-    released bigint := 0;
+    channel posting.channels;
+    released bigint;
 begin
-    select n.claimed into held from posting.channel_counters n where n.workspace_id = p_workspace_id and n.channel_id = p_channel_id;
-    if held > 0 then
-        update posting.deliveries d
-           set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
-         where d.ctid = any (array(
-                   select q.ctid from posting.deliveries q
-                    where q.workspace_id = p_workspace_id and q.channel_id = p_channel_id and q.phase = 'inflight' and q.status = 'claimed'
-                    order by q.created_at limit held for update skip locked));
-        get diagnostics released = row_count;
-    end if;
+    select * into channel from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
+    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
+     where d.ctid = any (posting.claims_of(channel, 'channel'));
+    get diagnostics released = row_count;
     return released;
 end
 $$;

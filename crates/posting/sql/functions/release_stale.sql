@@ -28,7 +28,7 @@ begin
     loop
         is_held := stale.status = 'sending' and coalesce(stale.on_unknown = 'hold', false);
         if is_held then
-            perform posting.end_delivery(d, 'failed_permanent', jsonb_build_object(
+            perform posting.end_delivery(d, 'failed_permanent', null, jsonb_build_object(
                         'category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
                         'message', 'an operator released it while it was being sent; the message may have arrived'))
                from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = stale.delivery_id;

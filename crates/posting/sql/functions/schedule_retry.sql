@@ -8,38 +8,38 @@ create or replace function posting.schedule_retry(
 declare
     now_ts constant timestamptz := platform.now();
     error constant jsonb := posting.safe_error(p_error_json);
-    closes constant boolean := error->>'scope' <> 'delivery' and (error ? 'retry_after_ms' or error->>'code' = '429');
+    raw_at constant text := p_error_json->>'payload_ref';
     policy constant posting.policies := posting.policy(p_workspace_id);
     delivery posting.deliveries;
     channel posting.channels;
-    next_status text := 'retry';
+    release tid[] := '{}';
     at timestamptz;
 begin
-    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{sending}', closes);
-    if delivery is null or delivery.delivery_id is null then
-        return 'lost';
-    end if;
-    select * into channel from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = delivery.channel_id;
-    at := coalesce(p_next_retry_at, posting.retry_at(policy, channel, delivery.attempt, error, now_ts));
-    if error->'outcome_unknown' = 'true' and channel.settings->>'on_unknown' = 'hold' then
-        return posting.end_delivery(delivery, 'failed_permanent', error || '{"code": "outcome_unknown", "category": "PERMANENT", "scope": "delivery"}');
-    elsif delivery.attempt >= policy.attempts_max then
-        next_status := posting.end_delivery(delivery, 'dead', error);
-    else
-        update posting.deliveries d
-           set status = 'retry', next_retry_at = at, last_error = error, claimed_at = null, claim_token = null,
-               sending_started_at = null, updated_at = now_ts
-         where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
-        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
-        values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'send_attempt', delivery.attempt, 'error', error,
-                jsonb_build_object('trace_id', delivery.trace_id)),
-               (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'retry_scheduled', delivery.attempt, 'ok', error,
-                jsonb_build_object('trace_id', delivery.trace_id, 'next_retry_at', at));
-    end if;
-    if closes then
-        perform posting.close_key(channel, error->>'scope',
+    select c.* into channel from posting.deliveries d join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    if error->>'scope' <> 'delivery' and (error ? 'retry_after_ms' or error->>'code' = '429')
+       and (p_claim_token is null or posting.still_held(p_workspace_id, p_delivery_id, p_claim_token)) then
+        perform posting.lock_gates(p_workspace_id);
+        release := posting.close_key(channel, error->>'scope',
             now_ts + coalesce((error->>'retry_after_ms')::float8, policy.backoff_base_seconds * 1000) * interval '1 millisecond');
     end if;
-    return next_status;
+    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{sending}');
+    if delivery.delivery_id is null then
+        return 'lost';
+    end if;
+    if error->'outcome_unknown' = 'true' and channel.settings->>'on_unknown' = 'hold' then
+        return posting.end_delivery(delivery, 'failed_permanent', raw_at,
+            error || '{"code": "outcome_unknown", "category": "PERMANENT", "scope": "delivery"}', release);
+    elsif delivery.attempt >= policy.attempts_max then
+        return posting.end_delivery(delivery, 'dead', raw_at, error, release);
+    end if;
+    at := coalesce(p_next_retry_at, posting.retry_at(policy, channel, delivery.attempt, error, now_ts));
+    perform posting.finish_attempt(delivery, 'retry', at, error, release);
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, payload_ref, meta)
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'send_attempt', delivery.attempt, 'error', error,
+            left(raw_at, 500), jsonb_build_object('trace_id', delivery.trace_id)),
+           (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'retry_scheduled', delivery.attempt, 'ok', error,
+            null, jsonb_build_object('trace_id', delivery.trace_id, 'next_retry_at', at));
+    return 'retry';
 end
 $$;

@@ -12,7 +12,7 @@ begin
     if p_verdict not in ('delivered', 'resend') then
         raise exception 'the verdict is delivered or resend' using errcode = 'ZD005';
     end if;
-    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, null, '{failed_permanent,dead}', false);
+    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, null, '{failed_permanent,dead}');
     if delivery.last_error->>'code' is distinct from 'outcome_unknown' and delivery.last_error->'outcome_unknown' is distinct from 'true' then
         raise exception 'the outcome of this delivery is known: %', delivery.last_error->>'code' using errcode = 'ZD002';
     end if;

@@ -34,6 +34,8 @@ create table posting.media_origin (
     size_bytes   bigint constraint origin_size_not_negative check (size_bytes >= 0),
     last_seen_at timestamptz not null default platform.now(),
     ref_count    bigint not null default 0,
+    -- Nobody needs the bytes any more and they are being deleted; whoever brings them again stores them anew.
+    doomed_at    timestamptz,
     created_at   timestamptz not null default platform.now(),
     primary key (workspace_id, blob_ref)
 );

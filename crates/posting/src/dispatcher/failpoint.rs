@@ -14,6 +14,8 @@ pub(crate) fn hit(name: &str) {
     if let Some(odds) = ODDS.as_ref().and_then(|all| all.get(name))
         && rand::random::<f64>() < *odds
     {
+        // The harness counts its kills by name.
+        eprintln!("failpoint {name}");
         // As hard as a kill: no destructor, no flush.
         std::process::abort();
     }

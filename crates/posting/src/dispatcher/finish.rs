@@ -8,14 +8,16 @@ use std::{
 };
 
 use kernel::{AdapterError, Category, WorkspaceId};
-use platform::{Db, DbError, wake::Topic};
+use platform::{Db, DbError, objects::Objects, wake::Topic};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{Dispatcher, failpoint, send::Outcome};
+use super::{Dispatcher, Tools, failpoint, send::Outcome};
 use crate::store::{self, Sending, Success};
 
 const BATCH_MAX: usize = 500;
+/// An answer up to this size is whole in its snippet.
+const RAW_INLINE_BYTES_MAX: usize = 200;
 /// After this long the lease is long over, and what the sweepers decided stands.
 const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
 
@@ -27,13 +29,14 @@ pub(super) struct Finish {
 
 pub(super) struct Finisher {
     db: Db,
+    objects: Objects,
 }
 
 type Results = (mpsc::UnboundedSender<Finish>, mpsc::UnboundedReceiver<Finish>);
 
 impl Finisher {
-    pub(super) fn new(db: &Db) -> (Self, Results) {
-        (Self { db: db.clone() }, mpsc::unbounded_channel())
+    pub(super) fn new(tools: &Tools) -> (Self, Results) {
+        (Self { db: tools.db.clone(), objects: tools.objects.clone() }, mpsc::unbounded_channel())
     }
 
     pub(super) async fn run(self, dispatcher: Dispatcher, mut results: mpsc::UnboundedReceiver<Finish>) {
@@ -58,8 +61,8 @@ impl Finisher {
         if !successes.is_empty() {
             let outcomes = self.insist("mark_sent", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
             for (delivery_id, outcome) in outcomes.unwrap_or_default() {
-                if outcome != "sent" {
-                    tracing::warn!(delivery.id = %delivery_id, outcome, "dispatcher.late_success");
+                if let Some(success) = successes.iter().find(|success| outcome == "lost" && success.delivery_id == delivery_id) {
+                    self.record_late(workspace, success).await;
                 }
             }
             metrics::counter!("posting_sent_total").increment(successes.len() as u64);
@@ -71,8 +74,17 @@ impl Finisher {
         }
     }
 
+    /// The lease was lost, but the message is there: information that the database weighs.
+    async fn record_late(&self, workspace: WorkspaceId, success: &Success) {
+        let outcome = self.insist("mark_sent", || store::mark_sent(self.db.pool(), workspace, success)).await;
+        tracing::warn!(delivery.id = %success.delivery_id, outcome = outcome.unwrap_or_default(), "dispatcher.late_success");
+    }
+
     async fn record_failure(&self, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) {
-        let json = serde_json::to_value(error).unwrap_or(Value::Null);
+        let mut json = serde_json::to_value(error).unwrap_or(Value::Null);
+        if let Some(payload_ref) = self.keep_raw(workspace, sending, error).await {
+            json["payload_ref"] = payload_ref.into();
+        }
         let (id, token) = (sending.delivery_id, sending.claim_token.as_str());
         let status = match error.category {
             Category::Transient => {
@@ -88,6 +100,19 @@ impl Finisher {
             delivery.id = %id, channel.id = sending.channel_id, attempt = sending.attempt, error.code = error.code, status,
             "dispatcher.failed"
         );
+    }
+
+    /// The journal has room for a snippet; the whole answer goes to object storage and is named there.
+    async fn keep_raw(&self, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) -> Option<String> {
+        let raw = serde_json::to_vec(&error.raw).ok().filter(|raw| raw.len() > RAW_INLINE_BYTES_MAX)?;
+        let key = format!("raw/{}-{}.json", sending.delivery_id, sending.attempt);
+        match self.objects.put(workspace, &key, raw.into()).await {
+            Ok(()) => Some(key),
+            Err(error) => {
+                tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.keep_raw");
+                None
+            }
+        }
     }
 
     async fn insist<T, F: Future<Output = Result<T, DbError>>>(&self, what: &str, call: impl Fn() -> F) -> Option<T> {

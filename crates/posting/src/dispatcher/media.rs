@@ -45,18 +45,20 @@ pub(super) async fn send(call: &Call<'_>, step: &Step, text: Option<&str>, meta:
     let found = media::find(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
     let used_cache = found.iter().any(|found| found.file_id.is_some());
 
-    let ready = resolve(call, &items, &found).await?;
+    let mut ready = resolve(call, &items, &found).await?;
     let sent = match messenger.send_media(channel, &ready, text, meta).await {
         Err(error) if used_cache && is_refused_media(&error) => {
             media::forget_blobs(tools.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
             let bare: Vec<Found> = found.iter().map(Found::without_cache).collect();
-            let ready = resolve(call, &items, &bare).await?;
+            ready = resolve(call, &items, &bare).await?;
             messenger.send_media(channel, &ready, text, meta).await?
         }
         result => result?,
     };
-    for (item, file_id) in items.iter().zip(&sent.file_ids) {
-        if let (Some(blob_ref), Some(file_id)) = (&item.blob_ref, file_id) {
+    for ((item, media), file_id) in items.iter().zip(&ready).zip(&sent.file_ids) {
+        // What went by its name has a row already, with the time until which that name holds.
+        let was_bytes = matches!(media.source, MediaSource::File { .. });
+        if let (Some(blob_ref), Some(file_id), true) = (&item.blob_ref, file_id, was_bytes) {
             let kept = media::put_blob(tools.db.pool(), sending.workspace_id, blob_ref, &sending.platform, file_id, None).await;
             if let Err(error) = kept {
                 tracing::warn!(%error, blob.reference = blob_ref, "dispatcher.put_blob");

@@ -19,7 +19,7 @@ use std::{
 };
 
 use futures::StreamExt;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use kernel::WorkspaceId;
 use messengers::Messenger;
 use outbound::Fetcher;
@@ -91,9 +91,23 @@ struct Place {
     in_flight: Arc<AtomicUsize>,
     after: Option<Timestamp>,
     whole_look_at: Option<Instant>,
-    /// Claimed for a slot that is still ahead: the token, and which.
-    waiting: Vec<(Timestamp, String, Vec<Uuid>)>,
+    /// Claimed for a slot that is still ahead.
+    waiting: Vec<Held>,
 }
+
+/// A claim whose slot has not come.
+#[derive(Clone, Debug)]
+struct Held {
+    slot: Timestamp,
+    token: String,
+    delivery_id: Uuid,
+    tries: u32,
+}
+
+/// A slot that has come by our clock may not have come by the database's, or the gate may be full: then again shortly, and
+/// after some tries never, because the claim is somebody else's or expires by itself.
+const TRIES_MAX: u32 = 50;
+const TRY_AGAIN_AFTER: SignedDuration = SignedDuration::from_millis(50);
 
 /// What a round came to.
 #[derive(Debug, Default)]
@@ -124,7 +138,7 @@ impl Dispatcher {
     /// Works until told to stop, then lets what is being sent come to its end.
     pub async fn run(self, stop: CancellationToken) {
         let inner = &self.inner;
-        let (finisher, results) = Finisher::new(&inner.tools.db);
+        let (finisher, results) = Finisher::new(&inner.tools);
         let finishing = tokio::spawn(finisher.run(self.clone(), results.1));
         let mut news = inner.tools.db.wake().subscribe(Topic::Deliveries);
         let mut start_at = 0;
@@ -154,7 +168,7 @@ impl Dispatcher {
 
     /// Works until nothing is due any more; for tests, which move the clock themselves. Returns how many sends it started.
     pub async fn drain(&self) -> Result<usize, DbError> {
-        let (finisher, results) = Finisher::new(&self.inner.tools.db);
+        let (finisher, results) = Finisher::new(&self.inner.tools);
         let finishing = tokio::spawn(finisher.run(self.clone(), results.1));
         let mut started = 0;
         loop {
@@ -196,12 +210,7 @@ impl Dispatcher {
         let inner = &self.inner;
         let mut round = Round::default();
         let (in_flight, after, due) = self.enter(workspace).await;
-        for (token, ids) in due {
-            let sendings =
-                store::start_sending(inner.tools.db.pool(), workspace, &token, i32::try_from(ids.len()).unwrap_or(i32::MAX), &ids).await?;
-            round.started += sendings.len();
-            self.send_all(sendings, &in_flight, results);
-        }
+        round.started += self.start_held(workspace, due, &in_flight, results).await?;
         let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));
         let free = free_here.min(inner.settings.in_flight_max.saturating_sub(inner.in_flight.load(Ordering::Acquire)));
         if free == 0 {
@@ -213,32 +222,60 @@ impl Dispatcher {
         let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, after).await?;
         failpoint::hit("posting.claimed");
         let count = found.sendings.len() + found.waiting.len();
+        let first_slot = found.waiting.iter().map(|held| held.0).min();
         self.leave(workspace, &token, &found, count >= free).await;
         round.started += found.sendings.len();
         round.is_more = !found.sendings.is_empty() || after.is_some();
         self.send_all(found.sendings, &in_flight, results);
-        round.wake_at = self.next_look(workspace, found.next_slot, count == 0).await?;
+        round.wake_at = self.next_look(workspace, first_slot, count == 0).await?;
         Ok(round)
     }
 
     /// When there may be something to claim here again.
     async fn next_look(&self, workspace: WorkspaceId, slot: Option<Timestamp>, is_empty: bool) -> Result<Option<Timestamp>, DbError> {
         let due = if is_empty { store::next_due_at(self.inner.tools.db.pool(), workspace).await? } else { None };
-        let held = self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.0).min());
+        let held = self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.slot).min());
         Ok([slot, due, held].into_iter().flatten().min())
     }
 
+    /// Starts what was claimed for a slot that has come now.
+    async fn start_held(
+        &self,
+        workspace: WorkspaceId,
+        due: Vec<Held>,
+        in_flight: &Arc<AtomicUsize>,
+        results: &mpsc::UnboundedSender<Finish>,
+    ) -> Result<usize, DbError> {
+        let mut by_token: HashMap<String, Vec<Held>> = HashMap::new();
+        for held in due {
+            by_token.entry(held.token.clone()).or_default().push(held);
+        }
+        let mut started = 0;
+        for (token, held) in by_token {
+            let ids: Vec<Uuid> = held.iter().map(|held| held.delivery_id).collect();
+            let limit = i32::try_from(ids.len()).unwrap_or(i32::MAX);
+            let sendings = store::start_sending(self.inner.tools.db.pool(), workspace, &token, limit, &ids).await?;
+            started += sendings.len();
+            let again_at = self.inner.tools.db.clock().now() + TRY_AGAIN_AFTER;
+            let left = held.into_iter().filter(|held| !sendings.iter().any(|sending| sending.delivery_id == held.delivery_id));
+            let left = left.map(|held| Held { slot: again_at, tries: held.tries + 1, ..held }).filter(|held| held.tries < TRIES_MAX);
+            self.inner.places.lock().await.entry(workspace).or_default().waiting.extend(left);
+            self.send_all(sendings, in_flight, results);
+        }
+        Ok(started)
+    }
+
     /// What this process knows of a workspace, and which of its claims have their slot now.
-    async fn enter(&self, workspace: WorkspaceId) -> (Arc<AtomicUsize>, Option<Timestamp>, Vec<(String, Vec<Uuid>)>) {
+    async fn enter(&self, workspace: WorkspaceId) -> (Arc<AtomicUsize>, Option<Timestamp>, Vec<Held>) {
         let now = self.inner.tools.db.clock().now();
         let mut places = self.inner.places.lock().await;
         let place = places.entry(workspace).or_default();
-        let (due, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut place.waiting).into_iter().partition(|held| held.0 <= now);
+        let (due, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut place.waiting).into_iter().partition(|held| held.slot <= now);
         place.waiting = ahead;
         if place.whole_look_at.is_none_or(|at| at.elapsed() >= WHOLE_LOOK_EVERY) {
             place.after = None;
         }
-        (Arc::clone(&place.in_flight), place.after, due.into_iter().map(|(_, token, ids)| (token, ids)).collect())
+        (Arc::clone(&place.in_flight), place.after, due)
     }
 
     async fn leave(&self, workspace: WorkspaceId, token: &str, found: &Dispatched, is_full: bool) {
@@ -249,9 +286,8 @@ impl Dispatcher {
         }
         // Only a busy queue is worth remembering a place in.
         place.after = if is_full { found.oldest } else { None };
-        if let (Some(slot), false) = (found.next_slot, found.waiting.is_empty()) {
-            place.waiting.push((slot, token.to_owned(), found.waiting.clone()));
-        }
+        let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held { slot: *slot, token: token.to_owned(), delivery_id: *delivery_id, tries: 0 };
+        place.waiting.extend(found.waiting.iter().map(held));
     }
 
     fn send_all(&self, sendings: Vec<Sending>, in_flight: &Arc<AtomicUsize>, results: &mpsc::UnboundedSender<Finish>) {

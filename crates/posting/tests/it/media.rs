@@ -45,8 +45,8 @@ async fn a_forgotten_materialization_is_made_anew_and_missing_bytes_end_the_deli
     world.advance(1);
     world.run("update posting.media_blobs set expires_at = platform.now() - interval '1 second'").await;
     world.post(json!({ "text": "two", "media": [{ "type": "image", "blob_ref": blob }] })).await;
-    let key = blob.replace("sha256-", "media/");
-    world.tools.objects.delete(world.workspace, &key).await.unwrap();
+    let origin = world.ask("select origin_url from posting.media_origin").await;
+    world.tools.objects.delete(world.workspace, origin.as_str().unwrap().trim_start_matches("objects://")).await.unwrap();
     world.drain().await;
     let last = world.deliveries().await.pop().unwrap();
     let error = last.last_error.unwrap();

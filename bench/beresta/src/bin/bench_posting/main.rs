@@ -9,7 +9,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sqlx::{Connection, Executor, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use http::Http;
@@ -47,6 +47,10 @@ impl Desk {
             "database" => self.url = text("url")?.to_owned(),
             "workspace" => prepare::workspace(&mut self.connect().await?, order).await?,
             "fill" => prepare::fill(&mut self.connect().await?, text("workspace")?, number("rows")?).await?,
+            "execute" => {
+                self.connect().await?.execute(AssertSqlSafe(text("sql")?.to_owned())).await?;
+            }
+            "batches" => return prepare::batches(&self.url, text("sql")?, number("clients")?, number("each")?).await,
             "measure table" => return prepare::sizes(&mut self.connect().await?).await,
             // The longest that a transaction can stand beside us: a snapshot that nobody ends.
             "hold" => {

@@ -1,9 +1,12 @@
 //! What is in the database before the clock starts: workspaces with their channels, and finished deliveries of the past.
 
+use std::time::Instant;
+
 use anyhow::{Context, Result};
 use kernel::Secret;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use tokio::task::JoinSet;
 
 /// A workspace, its push endpoint (whose secret is its name), its credentials and its channels.
 /// `order` has `name`, `telegram` and `max` (how many channels), `rate` (a second for each; null is no limit) and `dead`
@@ -92,4 +95,23 @@ pub(crate) async fn sizes(db: &mut PgConnection) -> Result<Value> {
         "deliveries": row.get::<i64, _>(0), "events": row.get::<i64, _>(1),
         "deliveries_bytes": row.get::<i64, _>(2), "events_bytes": row.get::<i64, _>(3),
     }))
+}
+
+/// Does what pgbench would: so many clients, each running the script so many times with a number of its own for `:batch`.
+pub(crate) async fn batches(url: &str, sql: &str, clients: u64, each: u64) -> Result<Value> {
+    let started = Instant::now();
+    let mut tasks = JoinSet::new();
+    for client in 0..clients {
+        let (mut db, sql) = (PgConnection::connect(url).await?, sql.to_owned());
+        tasks.spawn(async move {
+            for batch in 0..each {
+                db.execute(AssertSqlSafe(sql.replace(":batch", &(1_000_000_000 + client * each + batch).to_string()))).await?;
+            }
+            Ok::<_, anyhow::Error>(())
+        });
+    }
+    while let Some(result) = tasks.join_next().await {
+        result??;
+    }
+    Ok(json!({"seconds": started.elapsed().as_secs_f64()}))
 }

@@ -119,7 +119,10 @@ impl Pusher {
         let row = sqlx::query(query).bind(format!("{}-%", self.run)).fetch_one(db).await?;
         let counts = [row.get::<i64, _>(0), row.get::<i64, _>(1), row.get::<i64, _>(2)];
         let wanted = i64::try_from(posts * channels)?;
-        ensure!(counts == [wanted, wanted, wanted * 3], "deliveries, sent at once, events: {counts:?} instead of {wanted} and thrice that");
+        ensure!(
+            counts == [wanted, wanted, wanted * 3],
+            "deliveries, sent at once, events: {counts:?} instead of {wanted} and thrice that"
+        );
         Ok(())
     }
 
@@ -146,7 +149,8 @@ impl Pusher {
         let text = self.http.get(&latencies_url).await?;
         let mut all: Vec<u64> = std::str::from_utf8(&text)?.lines().map(str::parse).collect::<Result<_, _>>()?;
         all.sort_unstable();
-        let at = |part: f64| all.get(((all.len() as f64 - 1.0) * part).round() as usize).map_or(0.0, |micros| *micros as f64 / 1000.0);
+        let at =
+            |part: f64| all.get(((all.len() as f64 - 1.0) * part).round() as usize).map_or(0.0, |micros| *micros as f64 / 1000.0);
         Ok(json!({
             "deliveries": all.len(), "expected": posts * channels, "p50_ms": at(0.5), "p90_ms": at(0.9), "p99_ms": at(0.99), "max_ms": at(1.0),
         }))

@@ -1,0 +1,12 @@
+//! Posting in the console: posts and where each copy stands, channels and their health, events, ingest. All of it is
+//! live and none of it changes anything.
+
+mod data;
+mod pages;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use data::pulse;
+pub(crate) use pages::{fragment, router};

@@ -1,0 +1,227 @@
+//! `cargo xtask chaos posting`: several dispatchers on one database, everything that can be killed is killed, and a checker with
+//! ledgers of its own says what became of the posts.
+
+mod channels;
+mod check;
+mod crew;
+mod evidence;
+mod limits;
+mod log;
+mod plant;
+mod pusher;
+mod random;
+mod report;
+mod stage;
+mod trouble;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use crate::run::{cargo, root, step};
+use check::{Broken, Verdict};
+use crew::Part;
+use evidence::Evidence;
+use pusher::Pushed;
+use stage::{Stage, now_ms};
+
+/// How long what is under way may take to end when nothing is broken any more.
+const DRAIN_MAX: Duration = Duration::from_mins(2);
+const PUSHERS: usize = 3;
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// Names the run: all its choices come from this number. Without it, a new one
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How often trouble is made; a round has three troubles and lasts some two seconds
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// How many dispatcher processes share the work
+    #[arg(long, default_value_t = 3)]
+    dispatchers: u32,
+    /// Break the database's functions first, to see that the checker finds it: the run must then fail
+    #[arg(long, value_enum)]
+    plant: Option<plant::Plant>,
+    /// Run the optimized program
+    #[arg(long)]
+    release: bool,
+    /// Keep the directory of the run also when all is well
+    #[arg(long)]
+    keep: bool,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    kills: u32,
+    broken: Vec<&'static str>,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let mut build = vec!["build", "--package", "beresta"];
+    if options.release {
+        build.push("--release");
+    }
+    step("build", cargo(&build))?;
+    let profile = if options.release { "release" } else { "debug" };
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let outcome = run_program(&target.join(profile).join("beresta"), options)?;
+    ensure!(outcome.broken.is_empty(), "broken: {}", outcome.broken.join("; "));
+    Ok(())
+}
+
+pub(crate) fn run_program(program: &Path, options: &Options) -> Result<Outcome> {
+    let seed = options.seed.unwrap_or_else(|| now_ms().unsigned_abs() % 1_000_000);
+    let dir = tempfile::Builder::new().prefix("beresta-chaos-").tempdir()?;
+    let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
+    println!(
+        "chaos posting: seed {seed}, {} rounds, {} dispatchers, 2 APIs, 1 PostgreSQL{plant}; in {}",
+        options.rounds,
+        options.dispatchers,
+        dir.path().display()
+    );
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(play(program, dir.path(), seed, options));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    let is_well = result.as_ref().is_ok_and(|outcome| outcome.broken.is_empty());
+    if options.keep || (!is_well && options.plant.is_none()) {
+        println!("kept: {}", dir.keep().display());
+    }
+    result
+}
+
+async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Result<Outcome> {
+    let started = Instant::now();
+    let stage = Arc::new(Stage::start(program, dir, seed, options.dispatchers, options.plant).await?);
+    let pushed = Arc::new(Pushed::default());
+    stage.unleash_faults().await?;
+    let keeper = tokio::spawn(keep(Arc::clone(&stage)));
+    let pushers: Vec<_> = (0..PUSHERS)
+        .map(|_| {
+            let (stage, pushed) = (Arc::clone(&stage), Arc::clone(&pushed));
+            tokio::spawn(async move { pushed.push_on(&stage).await })
+        })
+        .collect();
+    let mut stopped = None;
+    for round in 1..=options.rounds {
+        trouble::round(&stage, &mut stopped).await?;
+        if round % 10 == 0 || round == options.rounds {
+            let (kills, accepted) = (stage.crew.tally().total(), pushed.accepted().len());
+            println!("round {round}: {kills} kills, {accepted} posts accepted, {:.0} s", started.elapsed().as_secs_f64());
+        }
+    }
+    if let Some(stopped) = stopped {
+        stopped.await?;
+    }
+    // Peace: the outside is well, and a last kill replaces those who still carry failpoints.
+    stage.end_faults().await?;
+    stage.is_pushing.store(false, Ordering::Release);
+    stage.crew.calm_down();
+    stage.crew.running(Part::Dispatcher).into_iter().for_each(|pid| stage.crew.kill(pid));
+    for pusher in pushers {
+        tokio::time::timeout(DRAIN_MAX, pusher).await.context("a post is not accepted although all is well again")??;
+    }
+    let mut verdicts = vec![drained(&stage).await?];
+    stage.is_over.store(true, Ordering::Release);
+    keeper.await??;
+    let ends = stage.crew.finish(Part::Dispatcher);
+    let evidence = Evidence::gather(&stage, &pushed).await?;
+    verdicts.extend([
+        check::arrived(&evidence),
+        check::copies(&evidence),
+        check::own_results(&evidence),
+        limits::rates(&evidence),
+        limits::parallel(&evidence),
+        check::transitions(&evidence),
+        processes(&stage, ends),
+        answers(&pushed),
+        server_log(&stage),
+    ]);
+    let outcome = report::print(&stage, &evidence, &verdicts, started.elapsed());
+    stage.db.close().await;
+    stage.crew.finish(Part::Api);
+    stage.crew.finish(Part::Owner);
+    // Its watchdog stops PostgreSQL; the directory can go when it is down.
+    for _ in 0..200 {
+        if stage.postmaster().is_none() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(outcome)
+}
+
+/// Starts again who died, counts what is under way, and is impatient.
+async fn keep(stage: Arc<Stage>) -> Result<()> {
+    let mut looked = Instant::now();
+    while !stage.is_over.load(Ordering::Acquire) {
+        stage.crew.tend()?;
+        if looked.elapsed() > Duration::from_millis(300) {
+            looked = Instant::now();
+            let query = "select count(*) from posting.deliveries where phase = 'inflight'";
+            if let Ok(count) = sqlx::query_scalar(query).fetch_one(&stage.db).await {
+                stage.inflight.store(count, Ordering::Release);
+            }
+            // After an expired lease a delivery waits up to half a minute, which is right for people and long for us. A wait of
+            // more than a minute is nobody's intention, and is left to be found.
+            let hurry = "update posting.deliveries set next_retry_at = platform.now() where phase = 'inflight' and status = 'retry'
+                            and next_retry_at between platform.now() + interval '2 seconds' and platform.now() + interval '1 minute'";
+            let _ = sqlx::query(hurry).execute(&stage.db).await;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    Ok(())
+}
+
+/// Waits until nothing is under way any more; who still is, is stuck.
+async fn drained(stage: &Stage) -> Result<Verdict> {
+    let started = Instant::now();
+    stage.database_is_back().await?;
+    let query = "select d.delivery_id::text, d.channel_id || ' ' || d.status || ' waits for ' || coalesce(posting.waiting_for(d)::text, 'nothing')
+                   from posting.deliveries d where d.phase = 'inflight' order by d.created_at";
+    loop {
+        let left: Vec<(String, String)> = match sqlx::query_as(query).fetch_all(&stage.db).await {
+            Ok(left) => left,
+            Err(_) if started.elapsed() < DRAIN_MAX => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if left.is_empty() || started.elapsed() > DRAIN_MAX {
+            let figures = format!("all had ended {:.1} s after the last trouble", started.elapsed().as_secs_f64());
+            let broken = left.into_iter().map(|(id, words)| Broken { words, delivery_id: Some(id) }).collect();
+            return Ok(Verdict { promise: "nothing is stuck", figures, broken });
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn processes(stage: &Stage, ends: Vec<String>) -> Verdict {
+    let tally = stage.crew.tally();
+    let figures = format!("{} starts failed because the database went away under them", tally.failed_starts);
+    let broken = tally.own_ends.iter().cloned().chain(ends).map(Broken::new).collect();
+    Verdict { promise: "nobody ended by itself, and all stopped when asked to", figures, broken }
+}
+
+fn answers(pushed: &Pushed) -> Verdict {
+    let figures = format!("{} requests were repeated with the same reference", pushed.repeated.load(Ordering::Relaxed));
+    Verdict { promise: "no post was refused", figures, broken: pushed.refused().into_iter().map(Broken::new).collect() }
+}
+
+fn server_log(stage: &Stage) -> Verdict {
+    stage.read_log(|log| {
+        let mut broken: Vec<Broken> = log.errors.iter().map(|(words, count)| Broken::new(format!("{count} x {words}"))).collect();
+        if log.deadlocks > 0 {
+            broken.push(Broken::new(format!("{} deadlocks; see data/postgres/postgres.log", log.deadlocks)));
+        }
+        let figures = format!("{} deadlocks, {} kinds of other errors in the log of PostgreSQL", log.deadlocks, log.errors.len());
+        Verdict { promise: "no deadlock, no error that nobody caused", figures, broken }
+    })
+}

@@ -1,0 +1,42 @@
+//! Faults planted into the database's functions, to see that the checker finds them. Each rewrites the text of the function
+//! that is there, and says so when that text no longer has the words it looks for.
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use sqlx::{AssertSqlSafe, Executor, PgPool};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Plant {
+    /// Whoever reports the end of a send is believed, whether or not it still holds the lease
+    NoFencing,
+    /// One request in ten dies between the commit of its receipt and the work
+    ReceiptFirst,
+}
+
+pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
+    match plant {
+        Plant::NoFencing => {
+            rewrite(db, "mark_sent_many", "(g.token is null or d.claim_token = g.token)", "true").await?;
+            let check = "delivery.status <> 'sending' or delivery.claim_token is distinct from p_claim_token";
+            rewrite(db, "hold_delivery", check, "delivery.status <> 'sending'").await?;
+            rewrite(db, "still_held", "and d.claim_token = p_claim_token", "").await
+        }
+        // What such a request leaves: its receipt, no message, and a sender that got no answer and tries again. An answer
+        // that is not one makes the API fail after the commit.
+        Plant::ReceiptFirst => {
+            let after_receipt = "if first_copy.receipt_id is not null then";
+            let dies = "if first_copy.receipt_id is null and random() < 0.1 then return '{}'; end if;";
+            rewrite(db, "enqueue_messages_and_deliveries", after_receipt, &format!("{dies} {after_receipt}")).await
+        }
+    }
+}
+
+async fn rewrite(db: &PgPool, function: &str, from: &str, to: &str) -> Result<()> {
+    let query =
+        "select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'posting'::regnamespace and p.proname = $1";
+    let text: String =
+        sqlx::query_scalar(query).bind(function).fetch_one(db).await.with_context(|| format!("posting.{function}"))?;
+    ensure!(text.contains(from), "posting.{function} has changed: it no longer says `{from}`, so this plant does not fit");
+    db.execute(AssertSqlSafe(text.replace(from, to))).await.with_context(|| format!("the plant in posting.{function}"))?;
+    Ok(())
+}

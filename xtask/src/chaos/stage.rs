@@ -1,0 +1,223 @@
+//! The stage of a run: a simulator, a PostgreSQL of its own with the processes on it, and what the harness knows about them.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicI64},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use sqlx::{
+    AssertSqlSafe, Executor, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+
+use super::{
+    channels::{CHANNELS, GROUP_RATE},
+    crew::{Crew, Part},
+    log::ServerLog,
+    plant,
+    random::Random,
+};
+
+pub(super) const PUSH_SECRET: &str = "chaos-push-secret";
+
+/// Each kind of failure and its share of all calls: 30 % together.
+const FAILURES: [(f64, &str); 7] = [
+    (0.07, r#"{"drop": "after"}"#),
+    (0.06, r#"{"drop": "before"}"#),
+    (0.07, r#"{"status": 500}"#),
+    (0.03, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
+    (0.03, r#"{"status": 429, "retry_after": 1}"#),
+    (0.02, r#"{"status": 403}"#),
+    (0.02, r#"{"status": 400}"#),
+];
+/// Calls that succeed, but late: shorter than the lease, so that only who is stopped or killed outlives it.
+const DELAYS: [(f64, &str); 2] = [(0.15, r#"{"delay_ms": 250}"#), (0.08, r#"{"delay_ms": 1200}"#)];
+
+pub(super) struct Stage {
+    pub(super) dir: PathBuf,
+    pub(super) seed: u64,
+    pub(super) crew: Crew,
+    pub(super) db: PgPool,
+    pub(super) http: reqwest::Client,
+    simulator: String,
+    random: Mutex<Random>,
+    log: Mutex<ServerLog>,
+    /// When a process was stopped and when it could go on.
+    stops: Mutex<Vec<(i64, i64)>>,
+    /// Deliveries under way, as last seen: the pushers do not go far ahead of the dispatchers.
+    pub(super) inflight: AtomicI64,
+    pub(super) is_pushing: AtomicBool,
+    pub(super) is_over: AtomicBool,
+}
+
+impl Stage {
+    pub(super) async fn start(
+        program: &Path,
+        dir: &Path,
+        seed: u64,
+        dispatchers: u32,
+        plant: Option<plant::Plant>,
+    ) -> Result<Self> {
+        // The user that runs PostgreSQL has to pass through.
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
+        // reqwest and sqlx are built without a default of their own.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let crew = Crew::new(program.to_owned(), dir, seed)?;
+        crew.add(Part::Simulator, "simulator", &["simulate", "--listen", "127.0.0.1:0"])?;
+        let simulator = crew.serving("simulator").await?;
+        for (name, value) in [
+            ("BERESTA_TELEGRAM_BASE_URL", format!("{simulator}/telegram")),
+            ("BERESTA_MAX_BASE_URL", format!("{simulator}/max")),
+            ("CHAOS_TELEGRAM_TOKEN", "1000002:AAchaos-token-for-the-simulator-only".to_owned()),
+            ("CHAOS_MAX_TOKEN", "chaos-token-for-the-simulator-only".to_owned()),
+            // Five processes and the backends of killed ones share a hundred connections.
+            ("BERESTA_DATABASE_CONNECTIONS_MAX", "8".to_owned()),
+        ] {
+            crew.set_env(name, &value);
+        }
+        let data = dir.join("data").to_string_lossy().into_owned();
+        crew.add(Part::Owner, "owner", &["serve", "--listen", "127.0.0.1:0", "--roles", "api", "--data-dir", &data])?;
+        crew.serving("owner").await?;
+        let asked = crew.command().args(["database", "url", "--data-dir", &data]).output()?;
+        ensure!(asked.status.success(), "no database: {}", String::from_utf8_lossy(&asked.stderr));
+        let url = String::from_utf8(asked.stdout)?.trim().to_owned();
+        let options = PgConnectOptions::from_str(&url)?.application_name("chaos");
+        let db = PgPoolOptions::new().max_connections(6).acquire_timeout(Duration::from_secs(2)).connect_lazy_with(options);
+        let stage = Self {
+            log: Mutex::new(ServerLog::new(&dir.join("data/postgres/postgres.log"))),
+            dir: dir.to_owned(),
+            seed,
+            crew,
+            db,
+            http: reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build()?,
+            simulator,
+            random: Mutex::new(Random::seeded(seed)),
+            stops: Mutex::default(),
+            inflight: AtomicI64::new(0),
+            is_pushing: AtomicBool::new(true),
+            is_over: AtomicBool::new(false),
+        };
+        stage.set_up().await?;
+        if let Some(plant) = plant {
+            plant::install(&stage.db, plant).await?;
+        }
+        stage.add_workers(&url, &data, dispatchers).await?;
+        Ok(stage)
+    }
+
+    async fn set_up(&self) -> Result<()> {
+        let channels: Vec<Value> = CHANNELS.iter().map(super::channels::Channel::row).collect();
+        let sql = include_str!("setup.sql")
+            .replace("{secret}", PUSH_SECRET)
+            .replace("{group_rate}", &GROUP_RATE.to_string())
+            .replace("{channels}", &Value::Array(channels).to_string());
+        self.db.execute(AssertSqlSafe(sql)).await.context("the workspace cannot be made")?;
+        Ok(())
+    }
+
+    async fn add_workers(&self, url: &str, data: &str, dispatchers: u32) -> Result<()> {
+        let serve = |name: &str, part, roles: &str| {
+            let objects = format!("{data}-{name}");
+            let args = ["serve", "--listen", "127.0.0.1:0", "--roles", roles, "--database-url", url, "--data-dir", &objects];
+            self.crew.add(part, name, &args)
+        };
+        serve("api", Part::Api, "api")?;
+        for n in 1..=dispatchers {
+            serve(&format!("dispatcher-{n}"), Part::Dispatcher, "dispatcher,monitor")?;
+        }
+        self.crew.serving("api").await?;
+        Ok(())
+    }
+
+    /// From now on the simulator fails three calls of ten, and is slow in some others.
+    pub(super) async fn unleash_faults(&self) -> Result<()> {
+        for provider in ["telegram", "max"] {
+            let mut left = 1.0;
+            for (share, fault) in FAILURES.iter().chain(&DELAYS) {
+                let mut fault: Value = serde_json::from_str(fault)?;
+                fault["provider"] = json!(provider);
+                // The first fault of the queue that strikes is taken: each gets its share of what the ones before it left.
+                fault["rate"] = json!(share / left);
+                fault["seed"] = json!(self.draw(|random| random.next() >> 12));
+                left -= share;
+                self.add_fault(&fault).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn add_fault(&self, fault: &Value) -> Result<()> {
+        self.http.post(format!("{}/control/faults", self.simulator)).json(fault).send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    pub(super) async fn end_faults(&self) -> Result<()> {
+        self.http.delete(format!("{}/control/faults", self.simulator)).send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    /// All entries of a ledger of the simulator, page by page.
+    pub(super) async fn simulator_ledger(&self, name: &str) -> Result<Vec<Value>> {
+        let (mut entries, mut after) = (Vec::new(), 0);
+        loop {
+            let url = format!("{}/control/{name}?after={after}&limit=10000", self.simulator);
+            let mut page: Value = self.http.get(url).send().await?.error_for_status()?.json().await?;
+            if let Value::Array(found) = page[name].take() {
+                entries.extend(found);
+            }
+            after = page["next"].as_u64().context("a place in the ledger")?;
+            if page["more"] != true {
+                return Ok(entries);
+            }
+        }
+    }
+
+    pub(super) fn draw<T>(&self, choose: impl FnOnce(&mut Random) -> T) -> T {
+        choose(&mut self.random.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn note_stop(&self, from: i64, to: i64) {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner).push((from, to));
+    }
+
+    pub(super) fn stops(&self) -> Vec<(i64, i64)> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads on in the log of PostgreSQL; it is cut when it grows long, so it is read often.
+    pub(super) fn read_log<T>(&self, look: impl FnOnce(&ServerLog) -> T) -> T {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.read_on();
+        look(&log)
+    }
+
+    pub(super) fn postmaster(&self) -> Option<i32> {
+        let text = std::fs::read_to_string(self.dir.join("data/postgres/data/postmaster.pid")).ok()?;
+        text.lines().next()?.trim().parse().ok().filter(|pid| *pid > 1)
+    }
+
+    /// Waits until the database answers again.
+    pub(super) async fn database_is_back(&self) -> Result<()> {
+        for _ in 0..120 {
+            if sqlx::query("select 1").execute(&self.db).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("PostgreSQL did not come back; see {}", self.dir.display())
+    }
+}
+
+/// Milliseconds since the epoch, on the clock that the simulator and PostgreSQL have too.
+pub(super) fn now_ms() -> i64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
+}
