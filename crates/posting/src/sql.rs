@@ -36,7 +36,7 @@ pub const SQL: Module = Module {
         "lock_gates" "can_follow" "claim_due" "claim_deliveries" "start_sending" "dispatch" "still_held" "record_progress"
         "walk_to_sent" "mark_sent_late" "mark_sent_many" "mark_sent"
         "retry_at" "claims_of" "release_claims" "close_key" "penalize" "hold_delivery" "finish_attempt" "end_delivery" "schedule_retry" "fail_permanent"
-        "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target"
+        "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target" "beat" "give_back"
         "find_media" "put_media_blob" "put_media_origin"
         "manual_note" "near_names" "hold_channel" "hold_group" "requeue" "requeue_dead" "requeue_failed" "pause_channel" "enable_channel"
         "disable_group" "enable_group" "rotate_auth" "release_stale"

@@ -197,6 +197,16 @@ pub(crate) async fn repair_target(db: impl PgExecutor<'_>, sending: &Sending, ta
     Ok(())
 }
 
+pub(crate) async fn beat(db: impl PgExecutor<'_>, name: &str) -> Result<(), DbError> {
+    sqlx::query("select posting.beat($1)").bind(name).execute(db).await?;
+    Ok(())
+}
+
+pub(crate) async fn give_back(db: impl PgExecutor<'_>, workspace: WorkspaceId, ids: &[Uuid], tokens: &[String]) -> Result<(), DbError> {
+    sqlx::query("select posting.give_back($1, $2, $3)").bind(workspace.uuid()).bind(ids).bind(tokens).execute(db).await?;
+    Ok(())
+}
+
 /// Gives back what dead or stopped workers hold; how many deliveries that were.
 pub(crate) async fn expire_leases(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
     Ok(sqlx::query_scalar("select posting.expire_leases()").fetch_one(db).await?)

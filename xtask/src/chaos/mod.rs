@@ -54,6 +54,9 @@ pub(crate) struct Options {
     /// Run the optimized program
     #[arg(long)]
     release: bool,
+    /// Run this program instead of building one
+    #[arg(long)]
+    program: Option<PathBuf>,
     /// Keep the directory of the run also when all is well
     #[arg(long)]
     keep: bool,
@@ -67,16 +70,18 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let mut build = vec!["build", "--package", "beresta"];
-    if options.release {
-        build.push("--release");
-    }
-    step("build", cargo(&build))?;
-    let profile = if options.release { "release" } else { "debug" };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let outcome = run_program(&target.join(profile).join("beresta"), options)?;
-    ensure!(outcome.broken.is_empty(), "broken: {}", outcome.broken.join("; "));
+    let program = options.program.clone().map_or_else(|| build(options.release), Ok)?;
+    let outcome = run_program(&program, options)?;
+    ensure!(outcome.broken.is_empty(), "broken after {} kills: {}", outcome.kills, outcome.broken.join("; "));
     Ok(())
+}
+
+fn build(is_release: bool) -> Result<PathBuf> {
+    let mut args = vec!["build", "--package", "beresta"];
+    args.extend(is_release.then_some("--release"));
+    step("build", cargo(&args))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join(if is_release { "release" } else { "debug" }).join("beresta"))
 }
 
 pub(crate) fn run_program(program: &Path, options: &Options) -> Result<Outcome> {

@@ -12,7 +12,7 @@ use crate::run::{cargo, step};
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn options(rounds: u32, plant: Option<Plant>) -> Options {
-    Options { seed: Some(20_261_116), rounds, dispatchers: 3, plant, release: false, keep: false }
+    Options { seed: Some(20_261_116), rounds, dispatchers: 3, plant, release: false, program: None, keep: false }
 }
 
 /// The program that `cargo test --workspace` has built beside this test; built now if only this package is tested.

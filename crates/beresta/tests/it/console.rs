@@ -129,6 +129,22 @@ impl Stage {
         id
     }
 
+    /// A channel that takes nothing for a day, so that nobody is called.
+    async fn closed_channel(&self, channel_id: &str) {
+        let query = "insert into posting.channels (workspace_id, channel_id, platform, target_id, auth_ref, rate_group, title, paused_until)
+                     values ($1, $2, 'telegram', '-1001', 'bot', 'bot', 'Town news', now() + interval '1 day')";
+        sqlx::query(query).bind(self.workspace.uuid()).bind(channel_id).execute(self.db.db.pool()).await.unwrap();
+    }
+
+    async fn push(&self, post: serde_json::Value) {
+        let query = "insert into core.workspace_endpoints (workspace_id, kind, secret_hash) values ($1, 'webhook_push', $2) on conflict do nothing";
+        let hash = Secret::new("push-secret").sha256_hex();
+        sqlx::query(query).bind(self.workspace.uuid()).bind(hash).execute(self.db.db.pool()).await.unwrap();
+        let url = format!("{}/hooks/push", self.serving.base);
+        let answer = client().post(url).header("x-beresta-secret", "push-secret").json(&post).send().await.unwrap();
+        assert_eq!(answer.status(), 202);
+    }
+
     async fn failed_job(&self) -> i64 {
         let id = self.enqueue(json!({"text": "no number here: <script>alert(1)</script>"})).await;
         until("the job has failed", async || {
@@ -203,11 +219,46 @@ async fn a_failed_job_is_found_read_and_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_post_appears_by_itself_and_says_why_its_copies_wait() {
+    let stage = Stage::new().await;
+    stage.closed_channel("tg-news").await;
+    let browser = Browser::open(1280, 900, false).await;
+    browser.sign_in(&stage.serving.base, stage.token.expose()).await;
+    browser.text("[data-fragment=health]").await;
+    browser.client.goto(&format!("{}/console/posts", stage.serving.base)).await.unwrap();
+    assert!(browser.text("[data-fragment=posts]").await.contains("No post here"));
+    until("the stream is open", async || (browser.text("[data-live]").await == "live").then_some(())).await;
+    stage.push(json!({"text": "<b>Fresh bread</b> from seven", "parse_mode": "HTML", "tags": ["bread"]})).await;
+    let list = until("the post appears", async || {
+        Some(browser.text("[data-fragment=posts]").await).filter(|text| text.contains("Fresh bread from seven"))
+    })
+    .await;
+    assert!(list.contains("1\u{a0}waiting") && list.contains("bread"), "{list}");
+
+    browser.client.find(Locator::LinkText("Fresh bread from seven")).await.unwrap().click().await.unwrap();
+    let page = until("its page", async || {
+        Some(browser.text("main").await).filter(|text| text.contains("What was posted"))
+    })
+    .await;
+    assert!(page.contains("<b>Fresh bread</b>"), "the text is shown as it was sent: {page}");
+    assert!(page.contains("Its channel is paused after errors and goes on in"), "{page}");
+    browser.client.find(Locator::LinkText("events")).await.unwrap().click().await.unwrap();
+    until("its events", async || (browser.path().await == "/console/events").then_some(())).await;
+    assert!(browser.text("[data-fragment=events]").await.contains("taken into the queue"));
+    browser.client.goto(&format!("{}/console/channels/tg-news", stage.serving.base)).await.unwrap();
+    assert!(browser.text("main").await.contains("paused"));
+}
+
+#[tokio::test]
 async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
     let stage = Stage::new().await;
     stage.failed_job().await;
+    stage.closed_channel("a-channel-with-a-rather-long-name").await;
     for n in 0..30 {
         stage.enqueue(json!({"n": n})).await;
+    }
+    for n in 0..5 {
+        stage.push(json!({"text": format!("{n} {}", "a long word and another one, ".repeat(8)), "tags": ["news", "weather"]})).await;
     }
     for (width, height, is_dark, name) in [
         (1280, 900, false, "wide-light"),
@@ -220,7 +271,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
         browser.picture(&format!("sign-in-{name}")).await;
         browser.sign_in(&stage.serving.base, stage.token.expose()).await;
         browser.text("[data-fragment=journal]").await;
-        for page in ["", "/jobs", "/journal"] {
+        for page in ["", "/posts", "/channels", "/events", "/ingest", "/jobs", "/journal"] {
             browser.client.goto(&format!("{}/console{page}", stage.serving.base)).await.unwrap();
             browser.text("main").await;
             let overflow = browser

@@ -1,3 +1,5 @@
+//! What the pages of posting say.
+
 use askama::Template;
 use jiff::Timestamp;
 use serde_json::json;

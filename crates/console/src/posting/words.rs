@@ -159,10 +159,9 @@ fn without_tags(text: &str) -> String {
     let mut rest = text;
     while let Some(open) = rest.find('<') {
         bare.push_str(&rest[..open]);
-        let Some(close) = rest[open..].find('>') else { break };
-        rest = &rest[open + close + 1..];
+        // A tag without an end was cut off there.
+        rest = rest[open..].split_once('>').map_or("", |(_, after)| after);
     }
-    // What begins a tag without an end was cut off there.
-    bare.push_str(rest.split('<').next().unwrap_or_default());
+    bare.push_str(rest);
     bare.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }

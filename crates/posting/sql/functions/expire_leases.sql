@@ -1,4 +1,5 @@
--- The stuck guards: gives back what a dead or stopped worker holds. A claim goes back to the queue; a send that may have
+-- The stuck guards: gives back what a dead or stopped worker holds. A claim goes back to the queue, within seconds when its
+-- dispatcher has fallen silent; a send that may have
 -- happened is retried soon, held for an operator where the channel asks for that, or dead when no attempt is left.
 -- Attempts are not counted here: they were when the send began. Reads only channels whose counters show something held.
 -- Returns how many deliveries it freed.
@@ -17,12 +18,14 @@ begin
          cross join lateral posting.policy(n.workspace_id) p
           join lateral (
               select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt, h.trace_id, h.not_before,
-                     h.claimed_at, h.sending_started_at
+                     h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
                where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
-            or (d.status = 'claimed' and d.not_before <= now_ts and d.claimed_at < now_ts - p.claimed_lease_seconds * interval '1 second')
+            or (d.status = 'claimed' and d.not_before <= now_ts
+                and (d.claimed_at < now_ts - p.claimed_lease_seconds * interval '1 second'
+                     or exists (select from posting.dispatchers w where w.name = split_part(d.claim_token, '-', 1) and w.seen_at < now_ts - interval '15 seconds')))
          where n.claimed + n.sending > 0
          order by d.workspace_id, d.channel_id, d.delivery_id
          limit p_limit

@@ -78,3 +78,11 @@ create type posting.sendings as (
     rendered_text text, render_meta jsonb, trace_id text, platform text, target_id text, auth_ref text, media jsonb, follows jsonb
 );
 comment on type posting.sendings is 'A delivery that is being sent, with everything an adapter needs.';
+
+-- Which dispatchers are alive. What a silent one had claimed and not begun to send goes back within seconds; what it was
+-- sending may have arrived and waits for its lease.
+create table posting.dispatchers (
+    name    text primary key,
+    seen_at timestamptz not null
+);
+comment on table posting.dispatchers is 'Dispatchers that run now; the first part of a claim token is a name here.';

@@ -53,6 +53,8 @@ const LOOK_WHILE_WAITING: Duration = Duration::from_secs(1);
 const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
 /// How often a busy dispatcher looks from the beginning of a queue instead of from where it was.
 const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A third of the time after which a silent dispatcher's claims are taken back.
+const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// Workspaces that are claimed for at once.
 const CLAIMS_AT_ONCE: usize = 4;
 
@@ -141,6 +143,7 @@ impl Dispatcher {
         let (finisher, results) = Finisher::new(&inner.tools);
         let finishing = tokio::spawn(finisher.run(self.clone(), results.1));
         let mut news = inner.tools.db.wake().subscribe(Topic::Deliveries);
+        let beating = tokio::spawn(self.clone().beat());
         let mut start_at = 0;
         while !stop.is_cancelled() {
             news.borrow_and_update();
@@ -164,6 +167,31 @@ impl Dispatcher {
         inner.tasks.wait().await;
         drop(results.0);
         let _ = finishing.await;
+        self.give_back().await;
+        beating.abort();
+    }
+
+    /// Says that this process is alive, so that nobody takes its claims away.
+    async fn beat(self) {
+        loop {
+            if let Err(error) = store::beat(self.inner.tools.db.pool(), &self.inner.name).await {
+                tracing::debug!(%error, "dispatcher.beat");
+            }
+            tokio::time::sleep(BEAT_EVERY).await;
+        }
+    }
+
+    /// What was claimed for a slot that will now never come here is somebody else's to send.
+    async fn give_back(&self) {
+        for (workspace, place) in self.inner.places.lock().await.drain() {
+            let ids: Vec<Uuid> = place.waiting.iter().map(|held| held.delivery_id).collect();
+            let tokens: Vec<String> = place.waiting.iter().map(|held| held.token.clone()).collect();
+            if !ids.is_empty()
+                && let Err(error) = store::give_back(self.inner.tools.db.pool(), workspace, &ids, &tokens).await
+            {
+                tracing::warn!(%error, "dispatcher.give_back");
+            }
+        }
     }
 
     /// Works until nothing is due any more; for tests, which move the clock themselves. Returns how many sends it started.

@@ -434,3 +434,20 @@ async fn secrets_and_personal_data_in_errors_are_masked_whoever_reports_them() {
         }
     }
 }
+
+#[tokio::test]
+async fn claims_of_a_dispatcher_that_fell_silent_go_back_within_seconds_and_its_sends_wait_for_their_lease() {
+    let world = one_channel("").await;
+    posts(&world, 2).await;
+    world.ask("select posting.beat('dead')").await;
+    world.ask("select count(*) from posting.claim_deliveries($ws, 'dead-1', 10)").await;
+    let id = world.ask("select delivery_id from posting.deliveries limit 1").await;
+    world.ask(&format!("select count(*) from posting.start_sending($ws, 'dead-1', 10, array[{}::uuid])", id.to_string().replace('"', "'"))).await;
+    world.advance(14);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(0));
+    world.advance(2);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(1));
+    let mut left: Vec<String> = world.deliveries().await.into_iter().map(|delivery| delivery.status).collect();
+    left.sort();
+    assert_eq!(left, ["queued", "sending"]);
+}

@@ -166,6 +166,21 @@ async fn pages_neither_skip_nor_repeat_whatever_they_filter_by() {
 }
 
 #[tokio::test]
+async fn a_filter_that_no_index_knows_looks_so_far_and_goes_on_from_there() {
+    let reader = Reader::new().await;
+    reader.world.post(json!({"text": "The old one", "source_ref": "old"})).await;
+    reader.world.advance(1);
+    reader
+        .world
+        .run("insert into posting.messages (workspace_id, message_id, content_hash, payload) select $ws, platform.new_id(), md5(n::text), '{}' from generate_series(1, 10050) n")
+        .await;
+    let first = reader.get("/api/posts?source_ref=old").await;
+    assert_eq!(first["posts"], json!([]));
+    let second = reader.get(&format!("/api/posts?source_ref=old&before={}", first["next"].as_str().unwrap())).await;
+    assert_eq!((&second["posts"][0]["text"], &second["next"]), (&json!("The old one"), &Value::Null));
+}
+
+#[tokio::test]
 async fn the_events_of_a_post_are_its_own_and_those_of_its_deliveries() {
     let reader = Reader::with_channels().await;
     let first = reader.world.post(json!({"text": "First", "tags": ["x"]})).await;
