@@ -69,8 +69,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("smtp_url", "BERESTA_SMTP_URL", "", "the mail server for alerts by e-mail, such as smtps://mail.example.org:465"),
     setting("smtp_from", "BERESTA_SMTP_FROM", "beresta@localhost", "whom alerts by e-mail come from"),
     setting("smtp_user", "BERESTA_SMTP_USER", "", "the user name at the mail server, if it wants one"),
-    setting("smtp_password", "BERESTA_SMTP_PASSWORD", "", "where the password for the mail server is kept: env:NAME or file:PATH"),
-    setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "512", "how many deliveries one process sends at once"),
+    setting(
+        "smtp_password",
+        "BERESTA_SMTP_PASSWORD",
+        "",
+        "where the password for the mail server is kept: env:NAME or file:PATH",
+    ),
+    setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "1024", "how many deliveries one process sends at once"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
 
@@ -280,7 +285,9 @@ impl Values {
     fn mail(&self) -> Result<Option<posting::alerts::Mail>> {
         let Some(url) = self.optional("smtp_url") else { return Ok(None) };
         let is_address = |value: &str| (value.starts_with("smtp://") || value.starts_with("smtps://")) && !value.contains('@');
-        self.parsed("smtp_url", "an address such as smtps://mail.example.org:465, without a password in it", |value| is_address(value).then_some(()))?;
+        self.parsed("smtp_url", "an address such as smtps://mail.example.org:465, without a password in it", |value| {
+            is_address(value).then_some(())
+        })?;
         let password = self.optional("smtp_password").map(|text| read_secret(&SecretRef::parse(&text)?)).transpose()?;
         let login = self.optional("smtp_user").zip(password);
         Ok(Some(posting::alerts::Mail { url, from: self.text("smtp_from").to_owned(), login }))

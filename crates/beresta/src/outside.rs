@@ -22,7 +22,8 @@ pub(crate) struct Outside {
 impl Outside {
     pub(crate) fn new(config: &Config) -> Result<Self> {
         let client = |name: &str| -> Result<(Client, String)> {
-            let provider = config.providers.iter().find(|provider| provider.name == name).context("every provider is configured")?;
+            let provider =
+                config.providers.iter().find(|provider| provider.name == name).context("every provider is configured")?;
             let settings = outbound::Settings { ca_bundle: provider.ca_bundle.clone(), ..outbound::Settings::default() };
             Ok((Client::new(&settings)?, provider.base_url.clone()))
         };

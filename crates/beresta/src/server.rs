@@ -119,7 +119,10 @@ fn router(config: &Config, database: &Database, app: &App, outside: &Outside, ro
             modules: MODULES,
             is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         };
-        router = router.merge(http::api::router()).merge(posting::http::router(outside.fetcher.clone())).merge(console::router(Arc::new(info)));
+        router = router
+            .merge(http::api::router())
+            .merge(posting::http::router(outside.fetcher.clone()))
+            .merge(console::router(Arc::new(info)));
     }
     Ok(http::wrap(router, config.limits).with_state(app.clone()))
 }

@@ -130,7 +130,12 @@ pub(crate) fn pager<T>(rows: &mut Vec<T>, base: &str, is_later: bool, what: &str
     let has_more = rows.len() > page_len;
     rows.truncate(page_len);
     let next = has_more.then(|| rows.last().map(|row| format!("{base}&before={}", place(row)))).flatten();
-    Pager { first_href: is_later.then(|| base.to_owned()), next_href: next, shown: format!("{} {what}", rows.len()), labels: IN_TIME }
+    Pager {
+        first_href: is_later.then(|| base.to_owned()),
+        next_href: next,
+        shown: format!("{} {what}", rows.len()),
+        labels: IN_TIME,
+    }
 }
 
 async fn job(visitor: Visitor, Path(id): Path<i64>) -> Result<Response, PageError> {

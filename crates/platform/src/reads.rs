@@ -26,7 +26,6 @@ pub fn time<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok
 }
 
 /// For `serialize_with`: a time, or null.
-#[expect(clippy::ref_option, reason = "serde hands a field over by reference")]
 pub fn maybe_time<S: serde::Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     at.map(Timestamp::to_jiff).serialize(serializer)
 }

@@ -117,12 +117,16 @@ impl Wake {
                 listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
                 pause = Duration::from_millis(100);
                 // Whatever was said while nobody listened is found by looking.
-                Topic::ALL.into_iter().for_each(|topic| self.ring(topic));
+                for topic in Topic::ALL {
+                    self.ring(topic);
+                }
                 let own = self.inner.process.to_string();
                 while let Some(notification) = listener.try_recv().await? {
                     if notification.payload() != own {
                         let topic = Topic::ALL.into_iter().find(|topic| topic.channel() == notification.channel());
-                        topic.into_iter().for_each(|topic| self.ring(topic));
+                        if let Some(topic) = topic {
+                            self.ring(topic);
+                        }
                     }
                 }
                 Ok::<(), sqlx::Error>(())

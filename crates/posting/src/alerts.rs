@@ -3,7 +3,8 @@
 
 use kernel::{AdapterError, Category, Secret};
 use lettre::{
-    AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor, message::Mailbox, transport::smtp::authentication::Credentials as Login,
+    AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor, message::Mailbox,
+    transport::smtp::authentication::Credentials as Login,
 };
 use messengers::{Channel, Messenger, Meta};
 use platform::{
@@ -35,7 +36,8 @@ pub struct Teller {
 
 #[derive(Debug, Deserialize)]
 struct Alert {
-    alert: String,
+    #[serde(rename = "alert")]
+    kind: String,
     count: i64,
     sample: Option<String>,
     workspace: String,
@@ -43,9 +45,9 @@ struct Alert {
 
 #[derive(Debug, sqlx::FromRow)]
 struct Readers {
-    alert_telegram_chat_id: Option<String>,
-    alert_telegram_auth_ref: Option<String>,
-    alert_email: Option<String>,
+    chat_id: Option<String>,
+    auth_ref: Option<String>,
+    email: Option<String>,
 }
 
 pub fn register(registry: &mut Registry, teller: Teller) {
@@ -58,13 +60,17 @@ pub fn register(registry: &mut Registry, teller: Teller) {
 impl Teller {
     async fn tell(&self, job: &Job) -> Result<(), JobError> {
         let alert: Alert = job.payload()?;
-        let query = "select (p).alert_telegram_chat_id, (p).alert_telegram_auth_ref, (p).alert_email from posting.policy($1) p";
-        let readers: Readers = sqlx::query_as(query).bind(job.workspace_id.uuid()).fetch_one(self.db.pool()).await.map_err(platform::DbError::from)?;
+        let query = "select (p).alert_telegram_chat_id as chat_id, (p).alert_telegram_auth_ref as auth_ref, (p).alert_email as email from posting.policy($1) p";
+        let readers: Readers = sqlx::query_as(query)
+            .bind(job.workspace_id.uuid())
+            .fetch_one(self.db.pool())
+            .await
+            .map_err(platform::DbError::from)?;
         let text = words(&alert);
-        if let (Some(chat), Some(auth_ref)) = (readers.alert_telegram_chat_id, readers.alert_telegram_auth_ref) {
-            return self.tell_telegram(job, &chat, &auth_ref, &text).await.map_err(job_error);
+        if let (Some(chat), Some(auth_ref)) = (readers.chat_id, readers.auth_ref) {
+            return self.tell_telegram(job, &chat, &auth_ref, &text).await.map_err(|error| job_error(&error));
         }
-        match readers.alert_email {
+        match readers.email {
             Some(to) => self.tell_by_mail(&to, &alert, &text).await,
             None => Ok(()),
         }
@@ -78,14 +84,16 @@ impl Teller {
 
     async fn tell_by_mail(&self, to: &str, alert: &Alert, text: &str) -> Result<(), JobError> {
         let mail = self.mail.as_ref().ok_or_else(|| JobError::fail("no mail server is configured: set BERESTA_SMTP_URL"))?;
-        let address = |text: &str| text.parse::<Mailbox>().map_err(|_| JobError::fail(format!("`{text}` is not an e-mail address")));
+        let address =
+            |text: &str| text.parse::<Mailbox>().map_err(|_| JobError::fail(format!("`{text}` is not an e-mail address")));
         let message = Message::builder()
             .from(address(&mail.from)?)
             .to(address(to)?)
-            .subject(format!("Beresta: {} in {}", alert.alert.replace('_', " "), alert.workspace))
+            .subject(format!("Beresta: {} in {}", alert.kind.replace('_', " "), alert.workspace))
             .body(text.to_owned())
             .map_err(|error| JobError::fail(error.to_string()))?;
-        let mut transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&mail.url).map_err(|error| JobError::fail(error.to_string()))?;
+        let mut transport =
+            AsyncSmtpTransport::<Tokio1Executor>::from_url(&mail.url).map_err(|error| JobError::fail(error.to_string()))?;
         if let Some((user, password)) = &mail.login {
             transport = transport.credentials(Login::new(user.clone(), password.expose().to_owned()));
         }
@@ -98,16 +106,22 @@ impl Teller {
 fn words(alert: &Alert) -> String {
     let sample = alert.sample.as_deref().map(|sample| format!(" (for example {sample})")).unwrap_or_default();
     let (count, workspace) = (alert.count, &alert.workspace);
-    match alert.alert.as_str() {
-        "dead_letters" => format!("{workspace}: {count} deliveries are dead after their last attempt{sample}. `beresta ops requeue-dead` sends them again."),
-        "failures" => format!("{workspace}: {count} deliveries failed for good in the last ten minutes{sample}. `beresta ops errors` says why."),
+    match alert.kind.as_str() {
+        "dead_letters" => format!(
+            "{workspace}: {count} deliveries are dead after their last attempt{sample}. `beresta ops requeue-dead` sends them again."
+        ),
+        "failures" => format!(
+            "{workspace}: {count} deliveries failed for good in the last ten minutes{sample}. `beresta ops errors` says why."
+        ),
         "paused_channels" => format!("{workspace}: {count} channels are paused{sample}. They are probed again by themselves."),
-        "disabled_channels" => format!("{workspace}: {count} channels were disabled after failing again and again{sample}. `beresta ops enable` brings one back."),
+        "disabled_channels" => format!(
+            "{workspace}: {count} channels were disabled after failing again and again{sample}. `beresta ops enable` brings one back."
+        ),
         other => format!("{workspace}: {} — {count}{sample}.", other.replace('_', " ")),
     }
 }
 
-fn job_error(error: AdapterError) -> JobError {
+fn job_error(error: &AdapterError) -> JobError {
     match error.category {
         Category::Transient => JobError::retry(error.to_string()),
         Category::Permanent => JobError::fail(error.to_string()),

@@ -10,8 +10,8 @@ pub mod media;
 pub mod monitor;
 pub mod ops;
 pub mod pull;
-pub mod upkeep;
 pub mod reads;
+pub mod upkeep;
 
 pub use dispatcher::Dispatcher;
 pub use sql::SQL;

@@ -80,12 +80,19 @@ pub(crate) async fn is_url_allowed(db: impl PgExecutor<'_>, workspace: Uuid, kin
 }
 
 /// Stores bytes under their own hash and makes them known; the same bytes are stored once.
-pub async fn keep(db: &Db, objects: &Objects, workspace: WorkspaceId, bytes: Bytes, content_type: &str) -> Result<String, Problem> {
+pub async fn keep(
+    db: &Db,
+    objects: &Objects,
+    workspace: WorkspaceId,
+    bytes: Bytes,
+    content_type: &str,
+) -> Result<String, Problem> {
     let sha256 = hex::encode(Sha256::digest(&bytes));
     let blob_ref = format!("sha256-{sha256}");
     let mut tx = db.begin(workspace).await?;
     let query = "select posting.see_media_origin($1, $2)";
-    let is_kept: bool = sqlx::query_scalar(query).bind(workspace.uuid()).bind(&blob_ref).fetch_one(&mut *tx).await.map_err(DbError::from)?;
+    let is_kept: bool =
+        sqlx::query_scalar(query).bind(workspace.uuid()).bind(&blob_ref).fetch_one(&mut *tx).await.map_err(DbError::from)?;
     tx.commit().await.map_err(DbError::from)?;
     if is_kept {
         return Ok(blob_ref);
@@ -120,14 +127,16 @@ pub async fn keep_all(
     let Some(items) = payload.get_mut("media").and_then(Value::as_array_mut) else { return Ok(()) };
     for item in items {
         let Some(item) = item.as_object_mut() else { continue };
-        let is_kept = ["blob_ref", "file_id", "attachment_token"].iter().any(|key| item.get(*key).is_some_and(|value| !value.is_null()));
+        let is_kept =
+            ["blob_ref", "file_id", "attachment_token"].iter().any(|key| item.get(*key).is_some_and(|value| !value.is_null()));
         let Some(url) = item.get("url").and_then(Value::as_str).filter(|_| !is_kept) else { continue };
         let request = FetchRequest { body_bytes_max: FETCH_BYTES_MAX, ..FetchRequest::default() };
-        let fetched = fetcher.fetch(url, &request).await.map_err(|error| {
-            Problem::validation("media", format!("the media at this address cannot be had: {error}"))
-        })?;
-        let content_type = fetched.content_type.as_deref().unwrap_or("application/octet-stream");
-        let blob_ref = keep(db, objects, workspace, fetched.body, content_type).await?;
+        let file = fetcher
+            .fetch(url, &request)
+            .await
+            .map_err(|error| Problem::validation("media", format!("the media at this address cannot be had: {error}")))?;
+        let content_type = file.content_type.as_deref().unwrap_or("application/octet-stream");
+        let blob_ref = keep(db, objects, workspace, file.body, content_type).await?;
         item.insert("blob_ref".to_owned(), blob_ref.into());
     }
     Ok(())

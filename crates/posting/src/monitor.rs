@@ -14,10 +14,7 @@ const ALERTS_EVERY: Duration = Duration::from_secs(30);
 pub async fn run(db: Db, stop: CancellationToken) {
     let mut alerts_at = Instant::now();
     loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
+        // First of all at the start: processes that die again and again within seconds would otherwise never look.
         if let Err(error) = look(&db).await {
             tracing::warn!(%error, "monitor.look");
         }
@@ -26,6 +23,10 @@ pub async fn run(db: Db, stop: CancellationToken) {
             if let Err(error) = check_alerts(&db).await {
                 tracing::warn!(%error, "monitor.alerts");
             }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
         }
     }
 }

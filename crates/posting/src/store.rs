@@ -13,7 +13,6 @@ use uuid::Uuid;
 pub(crate) struct Sending {
     pub(crate) workspace_id: Uuid,
     pub(crate) delivery_id: Uuid,
-    pub(crate) message_id: Uuid,
     pub(crate) channel_id: String,
     pub(crate) attempt: i32,
     pub(crate) claim_token: String,
@@ -202,7 +201,12 @@ pub(crate) async fn beat(db: impl PgExecutor<'_>, name: &str) -> Result<(), DbEr
     Ok(())
 }
 
-pub(crate) async fn give_back(db: impl PgExecutor<'_>, workspace: WorkspaceId, ids: &[Uuid], tokens: &[String]) -> Result<(), DbError> {
+pub(crate) async fn give_back(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    ids: &[Uuid],
+    tokens: &[String],
+) -> Result<(), DbError> {
     sqlx::query("select posting.give_back($1, $2, $3)").bind(workspace.uuid()).bind(ids).bind(tokens).execute(db).await?;
     Ok(())
 }

@@ -59,7 +59,12 @@ async fn forget_media(db: &Db, objects: &Objects) -> Result<(), DbError> {
             tracing::warn!(%error, blob.reference = blob_ref, "upkeep.delete_object");
             continue;
         }
-        sqlx::query("select posting.forget_media($1, $2, $3)").bind(workspace).bind(&blob_ref).bind(&origin_url).execute(db.pool()).await?;
+        sqlx::query("select posting.forget_media($1, $2, $3)")
+            .bind(workspace)
+            .bind(&blob_ref)
+            .bind(&origin_url)
+            .execute(db.pool())
+            .await?;
     }
     Ok(())
 }

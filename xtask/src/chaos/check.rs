@@ -239,7 +239,8 @@ pub(super) fn transitions(evidence: &Evidence) -> Verdict {
         broken.extend(attempts(delivery, events_of(evidence, delivery)));
     }
     broken.extend(evidence.wrong_counters.iter().map(|words| Broken::new(format!("counters of {words}"))));
-    let figures = format!("{count} transitions of {} deliveries", evidence.deliveries.len());
+    let expired = evidence.events.values().flatten().filter(|event| event.action == "claimed_lease_expired").count();
+    let figures = format!("{count} transitions of {} deliveries, {expired} claims expired", evidence.deliveries.len());
     Verdict { promise: "only allowed transitions, each attempt ended once, counters true", figures, broken }
 }
 

@@ -19,9 +19,15 @@ use nix::{
 
 use super::random::Random;
 
-/// The places in the dispatcher where it may end itself.
-const FAILPOINTS: [&str; 5] =
-    ["posting.claimed", "posting.before_send", "posting.acknowledged", "posting.sent_not_recorded", "posting.recorded"];
+/// The places in the dispatcher where it may end itself, with the odds of the one that is likely in a process: so that a busy
+/// one lives for some seconds. A claim is looked for many times a second, the others are passed once for each send.
+const FAILPOINTS: [(&str, f64); 5] = [
+    ("posting.claimed", 0.006),
+    ("posting.before_send", 0.03),
+    ("posting.acknowledged", 0.03),
+    ("posting.sent_not_recorded", 0.03),
+    ("posting.recorded", 0.03),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -286,9 +292,9 @@ fn pid(slot: &Slot) -> Option<i32> {
     slot.child.as_ref().and_then(|child| i32::try_from(child.id()).ok())
 }
 
-/// One place that is likely, the others now and then: per send, so a busy process lives for some seconds.
+/// One place that is likely, the others now and then.
 fn failpoints(random: &mut Random) -> String {
-    let likely = random.pick(&FAILPOINTS).unwrap_or_default();
-    let odds = |name: &&str| format!("{name}={}", if *name == likely { "0.02" } else { "0.001" });
+    let likely = random.pick(&FAILPOINTS).map_or("", |(name, _)| name);
+    let odds = |(name, odds): &(&str, f64)| format!("{name}={}", if *name == likely { *odds } else { odds / 20.0 });
     FAILPOINTS.iter().map(odds).collect::<Vec<_>>().join(",")
 }

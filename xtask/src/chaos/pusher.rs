@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Further ahead of the dispatchers the pushers do not go, so that a run can end.
-const INFLIGHT_MAX: i64 = 120;
+const INFLIGHT_MAX: i64 = 150;
 
 #[derive(Debug, Default)]
 pub(super) struct Pushed {
@@ -41,8 +41,9 @@ impl Pushed {
     pub(super) async fn push_on(&self, stage: &Stage) {
         while stage.is_pushing.load(Ordering::Acquire) {
             if stage.inflight.load(Ordering::Acquire) > INFLIGHT_MAX {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                continue;
+                let wait = tokio::time::timeout(Duration::from_millis(20), stage.urgent.acquire()).await;
+                let Ok(Ok(permit)) = wait else { continue };
+                permit.forget();
             }
             let n = self.next.fetch_add(1, Ordering::Relaxed);
             self.push(stage, n).await;

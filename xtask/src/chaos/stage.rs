@@ -18,6 +18,8 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
+use tokio::sync::Semaphore;
+
 use super::{
     channels::{CHANNELS, GROUP_RATE},
     crew::{Crew, Part},
@@ -30,16 +32,16 @@ pub(super) const PUSH_SECRET: &str = "chaos-push-secret";
 
 /// Each kind of failure and its share of all calls: 30 % together.
 const FAILURES: [(f64, &str); 7] = [
-    (0.07, r#"{"drop": "after"}"#),
+    (0.08, r#"{"drop": "after"}"#),
     (0.06, r#"{"drop": "before"}"#),
-    (0.07, r#"{"status": 500}"#),
+    (0.08, r#"{"status": 500}"#),
     (0.03, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
-    (0.03, r#"{"status": 429, "retry_after": 1}"#),
-    (0.02, r#"{"status": 403}"#),
+    (0.02, r#"{"status": 429, "retry_after": 1}"#),
+    (0.01, r#"{"status": 403}"#),
     (0.02, r#"{"status": 400}"#),
 ];
 /// Calls that succeed, but late: shorter than the lease, so that only who is stopped or killed outlives it.
-const DELAYS: [(f64, &str); 2] = [(0.15, r#"{"delay_ms": 250}"#), (0.08, r#"{"delay_ms": 1200}"#)];
+const DELAYS: [(f64, &str); 2] = [(0.15, r#"{"delay_ms": 250}"#), (0.05, r#"{"delay_ms": 1200}"#)];
 
 pub(super) struct Stage {
     pub(super) dir: PathBuf,
@@ -54,6 +56,8 @@ pub(super) struct Stage {
     stops: Mutex<Vec<(i64, i64)>>,
     /// Deliveries under way, as last seen: the pushers do not go far ahead of the dispatchers.
     pub(super) inflight: AtomicI64,
+    /// Posts that are to be sent at once, however much is under way: somebody is about to be killed in the middle of them.
+    pub(super) urgent: Semaphore,
     pub(super) is_pushing: AtomicBool,
     pub(super) is_over: AtomicBool,
 }
@@ -102,6 +106,7 @@ impl Stage {
             random: Mutex::new(Random::seeded(seed)),
             stops: Mutex::default(),
             inflight: AtomicI64::new(0),
+            urgent: Semaphore::new(0),
             is_pushing: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
         };

@@ -44,7 +44,7 @@ pub(super) async fn round(stage: &Arc<Stage>, stopped: &mut Option<tokio::task::
     for _ in 0..3 {
         let trouble = stage.draw(|random| random.weighted(&TROUBLES)).unwrap_or(Trouble::Nothing);
         make(stage, trouble, stopped).await?;
-        tokio::time::sleep(stage.draw(|random| random.millis(100, 900))).await;
+        tokio::time::sleep(stage.draw(|random| random.millis(300, 1300))).await;
     }
     stage.database_is_back().await?;
     stage.read_log(|_| ());
@@ -52,6 +52,11 @@ pub(super) async fn round(stage: &Arc<Stage>, stopped: &mut Option<tokio::task::
 }
 
 async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
+    if matches!(trouble, Trouble::Kill(Part::Api | Part::Owner) | Trouble::KillPostmaster | Trouble::KillBackend) {
+        // In the middle of a few posts that are just being accepted.
+        stage.urgent.add_permits(2);
+        tokio::time::sleep(stage.draw(|random| random.millis(0, 25))).await;
+    }
     match trouble {
         Trouble::Kill(part) => {
             let alive = stage.crew.running(part);

@@ -138,7 +138,7 @@ fn chosen(args: &Requeue) -> (Which<'_>, Mode) {
 
 async fn requeued(scene: Scene, args: &Requeue, mode: Mode, rows: &[Requeued], kind: &str) -> Result<()> {
     if mode == Mode::Preview && !rows.is_empty() {
-        bail!("this would requeue {} {kind} deliveries; nothing was changed: add --yes to do it", rows.len());
+        bail!("{} {kind}; nothing was changed: add --yes to requeue", deliveries(rows.len()));
     }
     let shown: Vec<_> = rows
         .iter()
@@ -223,8 +223,8 @@ async fn release_stale(args: &ReleaseStale) -> Result<()> {
     let age = Duration::from_mins(args.minutes.into());
     let rows = ops::release_stale(&scene.database.db, scene.workspace, by(&args.author), age, mode).await.map_err(told)?;
     if mode == Mode::Preview && !rows.is_empty() {
-        let count = rows.len();
-        bail!("{count} deliveries have been held for over {} minutes; nothing was changed: add --yes to free them", args.minutes);
+        let count = deliveries(rows.len());
+        bail!("{count} held for over {} minutes; nothing was changed: add --yes to release", args.minutes);
     }
     let shown: Vec<_> = rows
         .iter()
@@ -254,6 +254,10 @@ async fn settle(args: &Settle) -> Result<()> {
     show(&[row], &["delivery_id", "status"], args.author.common.json)?;
     scene.close().await;
     Ok(())
+}
+
+fn deliveries(count: usize) -> String {
+    if count == 1 { "1 delivery".into() } else { format!("{count} deliveries") }
 }
 
 fn jiff_time(at: ops::Time) -> Timestamp {

@@ -32,10 +32,14 @@ struct Guest<'a> {
 impl Guest<'_> {
     async fn fan_out(&self) -> Result<String> {
         let started = Instant::now();
-        let pushed = self.push(json!({ "text": format!("<b>Первый пост</b> {} #ru #crypto", self.id), "parse_mode": "HTML" })).await?;
+        let pushed =
+            self.push(json!({ "text": format!("<b>Первый пост</b> {} #ru #crypto", self.id), "parse_mode": "HTML" })).await?;
         let queued = pushed["deliveries"]["queued"].as_i64().context("nothing was queued")?;
         let sent = self.wait(&pushed, "", queued).await?;
-        Ok(format!("{sent} of 40 channels have it after {:.1} s; the others' filters do not let #ru #crypto in", started.elapsed().as_secs_f64()))
+        Ok(format!(
+            "{sent} of 40 channels have it after {:.1} s; the others' filters do not let #ru #crypto in",
+            started.elapsed().as_secs_f64()
+        ))
     }
 
     async fn new_channel(&self) -> Result<String> {
@@ -49,7 +53,11 @@ impl Guest<'_> {
 
     async fn rate_limited(&self) -> Result<String> {
         self.channel("limited", "telegram", -900_002, "").await?;
-        self.control("faults", json!({ "provider": "telegram", "target": "-900002", "status": 429, "retry_after": 1, "times": 1 })).await?;
+        self.control(
+            "faults",
+            json!({ "provider": "telegram", "target": "-900002", "status": 429, "retry_after": 1, "times": 1 }),
+        )
+        .await?;
         let pushed = self.push(json!({ "text": format!("through a 429 {}", self.id), "tags": [self.tag("limited")] })).await?;
         self.wait(&pushed, "limited", 1).await?;
         let events = self.events(&pushed, "limited").await?;
@@ -74,7 +82,10 @@ impl Guest<'_> {
         ensure!(second["deliveries"]["deduped"].as_i64() >= Some(2), "{second}");
         let copies = self.received("telegram", -900_003).await?.len() + self.received("max", -900_004).await?.len();
         ensure!(copies == 2, "{copies} copies");
-        Ok(format!("two channels, two copies; the repeat was suppressed ({} × dedup_suppressed)", second["deliveries"]["deduped"]))
+        Ok(format!(
+            "two channels, two copies; the repeat was suppressed ({} × dedup_suppressed)",
+            second["deliveries"]["deduped"]
+        ))
     }
 
     async fn bad_channel(&self) -> Result<String> {
@@ -91,11 +102,19 @@ impl Guest<'_> {
             ensure!(status == "failed_permanent", "the bad channel's delivery is {status}");
             seen = self.sql(&format!("select action from posting.events where channel_id = '{}' and action like 'channel%' order by ts, action desc", self.name("bad"))).await?;
             // Let the probe come now instead of in an hour.
-            self.sql(&format!("update posting.channels set paused_until = null where channel_id = '{}' and enabled returning channel_id", self.name("bad"))).await?;
+            self.sql(&format!(
+                "update posting.channels set paused_until = null where channel_id = '{}' and enabled returning channel_id",
+                self.name("bad")
+            ))
+            .await?;
         }
         let arrived = self.received("telegram", -900_006).await?.len();
         ensure!(arrived == 3, "the good channel received {arrived}");
-        ensure!(seen.iter().filter(|action| *action == "channel_paused").count() == 3 && seen.last().is_some_and(|action| action == "channel_disabled"), "{seen:?}");
+        ensure!(
+            seen.iter().filter(|action| *action == "channel_paused").count() == 3
+                && seen.last().is_some_and(|action| action == "channel_disabled"),
+            "{seen:?}"
+        );
         Ok(format!("{}; its neighbour received all 3", seen.join(", ")))
     }
 
@@ -107,13 +126,21 @@ impl Guest<'_> {
         self.wait(&pushed, "edited", 1).await?;
         self.wait(&pushed, "edited-max", 1).await?;
         let url = format!("{}/api/posts/{}", self.tour.base, pushed["message_id"].as_str().unwrap_or_default());
-        let edited = self.tour.expect("POST", &format!("{url}/edit"), Some(json!({ "text": format!("without a typo {}", self.id) })), 202).await?;
+        let edited = self
+            .tour
+            .expect("POST", &format!("{url}/edit"), Some(json!({ "text": format!("without a typo {}", self.id) })), 202)
+            .await?;
         self.wait(&edited["data"], "edited", 1).await?;
         self.wait(&edited["data"], "edited-max", 1).await?;
         let deleted = self.tour.expect("POST", &format!("{url}/delete"), None, 202).await?;
         self.wait(&deleted["data"], "edited", 1).await?;
         self.wait(&deleted["data"], "edited-max", 1).await?;
-        let calls: Vec<String> = self.received("telegram", -900_007).await?.iter().map(|call| call["method"].as_str().unwrap_or("?").to_owned()).collect();
+        let calls: Vec<String> = self
+            .received("telegram", -900_007)
+            .await?
+            .iter()
+            .map(|call| call["method"].as_str().unwrap_or("?").to_owned())
+            .collect();
         ensure!(calls == ["sendMessage", "editMessageText", "deleteMessage"], "{calls:?}");
         Ok(format!("Telegram saw {}, MAX the same", calls.join(", ")))
     }
@@ -163,7 +190,10 @@ impl Guest<'_> {
         ))
         .await?;
         if !more.is_empty() {
-            self.sql(&format!("update posting.channels set updated_at = now(){more} where channel_id = '{name}' returning channel_id")).await?;
+            self.sql(&format!(
+                "update posting.channels set updated_at = now(){more} where channel_id = '{name}' returning channel_id"
+            ))
+            .await?;
         }
         Ok(())
     }
@@ -171,13 +201,18 @@ impl Guest<'_> {
     /// Lets a channel take the posts of another one too.
     async fn tag_channel(&self, channel: &str, other: &str) -> Result<()> {
         let filter = json!({ "include_any": [self.tag(other)] });
-        self.sql(&format!("update posting.channels set route_filter = '{filter}' where channel_id = '{}' returning channel_id", self.name(channel))).await?;
+        self.sql(&format!(
+            "update posting.channels set route_filter = '{filter}' where channel_id = '{}' returning channel_id",
+            self.name(channel)
+        ))
+        .await?;
         Ok(())
     }
 
     async fn push(&self, payload: Value) -> Result<Value> {
         let url = format!("{}/hooks/push", self.tour.base);
-        let request = self.tour.client.request("POST".parse()?, &url).header("X-Beresta-Secret", &self.tour.credentials.push_secret);
+        let request =
+            self.tour.client.request("POST".parse()?, &url).header("X-Beresta-Secret", &self.tour.credentials.push_secret);
         let reply = self.tour.client.send(request.json(&payload)).await?;
         let body = reply.json().unwrap_or_default();
         ensure!(matches!(reply.status, 200 | 202), "push answered {}: {body}", reply.status);
@@ -212,7 +247,10 @@ impl Guest<'_> {
 
     async fn delivery(&self, pushed: &Value, channel: &str, columns: &str) -> Result<sqlx::postgres::PgRow> {
         let message = pushed["message_id"].as_str().unwrap_or_default();
-        let query = format!("select {columns} from posting.deliveries where message_id = '{message}' and channel_id = '{}'", self.name(channel));
+        let query = format!(
+            "select {columns} from posting.deliveries where message_id = '{message}' and channel_id = '{}'",
+            self.name(channel)
+        );
         sqlx::query(AssertSqlSafe(query)).fetch_one(self.tour.app.db.pool()).await.context("the delivery is not there")
     }
 

@@ -236,10 +236,7 @@ async fn a_post_appears_by_itself_and_says_why_its_copies_wait() {
     assert!(list.contains("1\u{a0}waiting") && list.contains("bread"), "{list}");
 
     browser.client.find(Locator::LinkText("Fresh bread from seven")).await.unwrap().click().await.unwrap();
-    let page = until("its page", async || {
-        Some(browser.text("main").await).filter(|text| text.contains("What was posted"))
-    })
-    .await;
+    let page = until("its page", async || Some(browser.text("main").await).filter(|text| text.contains("What was posted"))).await;
     assert!(page.contains("<b>Fresh bread</b>"), "the text is shown as it was sent: {page}");
     assert!(page.contains("Its channel is paused after errors and goes on in"), "{page}");
     browser.client.find(Locator::LinkText("events")).await.unwrap().click().await.unwrap();
@@ -258,7 +255,9 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
         stage.enqueue(json!({"n": n})).await;
     }
     for n in 0..5 {
-        stage.push(json!({"text": format!("{n} {}", "a long word and another one, ".repeat(8)), "tags": ["news", "weather"]})).await;
+        stage
+            .push(json!({"text": format!("{n} {}", "a long word and another one, ".repeat(8)), "tags": ["news", "weather"]}))
+            .await;
     }
     for (width, height, is_dark, name) in [
         (1280, 900, false, "wide-light"),

@@ -138,7 +138,7 @@ async fn all_at_once_asks_for_a_yes_first() {
     let stage = Stage::new().await;
     let dead = stage.dead().await;
     let refused = stage.refusal(&["requeue-dead", "--all", "--reason", "x"]);
-    assert!(refused.contains("would requeue 1 dead deliveries; nothing was changed: add --yes to do it"), "{refused}");
+    assert!(refused.contains("1 delivery dead; nothing was changed: add --yes to requeue"), "{refused}");
     assert_eq!(stage.status(dead).await, "dead");
     let rows = stage.json(&["requeue-dead", "--all", "--yes", "--reason", "x", "--operator", "bob"]);
     assert_eq!((&rows[0]["delivery_id"], &rows[0]["attempt"]), (&json!(dead), &json!(1)));
@@ -188,7 +188,7 @@ async fn what_is_stale_is_counted_then_released() {
     stage.sql("update posting.channels set settings = '{}' where workspace_id = $1").await;
     stage.sql("update posting.deliveries set sending_started_at = now() - interval '11 minutes' where workspace_id = $1").await;
     let refused = stage.refusal(&["release-stale", "--reason", "x"]);
-    assert!(refused.contains("1 deliveries have been held for over 10 minutes; nothing was changed"), "{refused}");
+    assert!(refused.contains("1 delivery held for over 10 minutes; nothing was changed"), "{refused}");
     let rows = stage.json(&["release-stale", "--yes", "--reason", "the machine is gone"]);
     assert_eq!((&rows[0]["from_status"], &rows[0]["status"]), (&json!("sending"), &json!("retry")));
     assert_eq!(stage.status(sending).await, "retry");

@@ -14,6 +14,8 @@ use crate::views::{
 };
 
 const TITLE_CHARS: usize = 120;
+/// Beside other columns.
+const COPY_CHARS: usize = 48;
 const RECENT: i64 = 20;
 
 /// Changes with whatever happens in posting.
@@ -41,13 +43,23 @@ fn moment(at: Time, now: Timestamp) -> Moment {
 pub(super) async fn counters(tx: &mut PgConnection) -> Result<Vec<Counter>, DbError> {
     let health = reads::health(tx).await?;
     let inflight = health.inflight.values().sum::<i64>();
-    let counter = |label: &str, count: Count, href: &str, is_bad: bool| Counter { label: label.to_owned(), count, href: href.to_owned(), is_bad };
+    let counter = |label: &str, count: Count, href: &str, is_bad: bool| Counter {
+        label: label.to_owned(),
+        count,
+        href: href.to_owned(),
+        is_bad,
+    };
     Ok(vec![
         counter("under way", Count::capped(inflight, COUNT_MAX), "/console/posts", false),
         counter("sent, last minute", Count::exact(health.sent_last_minute), "/console/events?action=sent", false),
         counter("failed, last day", Count::exact(health.failed_last_day), "/console/events?action=failed_permanent", true),
         counter("given up, last day", Count::exact(health.dead_last_day), "/console/events?action=dead_letter", true),
-        counter("channels paused", Count::exact(i64::try_from(health.paused.len()).unwrap_or(0)), "/console/channels?state=paused", true),
+        counter(
+            "channels paused",
+            Count::exact(i64::try_from(health.paused.len()).unwrap_or(0)),
+            "/console/channels?state=paused",
+            true,
+        ),
     ])
 }
 
@@ -55,10 +67,10 @@ pub(super) fn post_row(row: MessageRead, now: Timestamp) -> PostRow {
     PostRow {
         key: row.message_id.to_string(),
         href: post_href(row.message_id),
-        title: title(&row),
+        title: beginning(&row, TITLE_CHARS),
         media: if row.of_message_id.is_none() { attachments(row.media_count) } else { String::new() },
         created: moment(row.created_at, now),
-        copies: words::copies(&row.deliveries),
+        copies: words::copies(&row.deliveries, row.withdrawn),
         from: from(row.source.as_ref()),
         tags: row.tags,
     }
@@ -72,8 +84,9 @@ fn attachments(count: i32) -> String {
     }
 }
 
-fn title(row: &MessageRead) -> String {
-    let text = words::beginning(row.text.as_deref().unwrap_or_default(), row.parse_mode.as_deref() == Some("HTML"), TITLE_CHARS);
+/// How a post begins, or what it is when it has no text.
+fn beginning(row: &MessageRead, chars_max: usize) -> String {
+    let text = words::beginning(row.text.as_deref().unwrap_or_default(), row.parse_mode.as_deref() == Some("HTML"), chars_max);
     match (row.of_message_id, text.as_str()) {
         (Some(_), "") => "Deletion".to_owned(),
         (Some(_), text) => format!("Edit: {text}"),
@@ -100,7 +113,7 @@ pub(super) async fn post(tx: &mut PgConnection, ctx: &Ctx, id: Uuid) -> Result<O
     let deliveries = reads::deliveries_of(tx, id).await?;
     let following = reads::following(tx, id).await?;
     let (row, payload) = (whole.message, whole.payload);
-    let badges = words::copies(&row.deliveries);
+    let badges = words::copies(&row.deliveries, row.withdrawn);
     let announce = badges.iter().map(|badge| badge.label.as_str()).collect::<Vec<_>>().join(", ");
     let crumb = match row.of_message_id {
         Some(of) => Link { href: post_href(of), label: "The post that it changes".to_owned() },
@@ -117,7 +130,7 @@ pub(super) async fn post(tx: &mut PgConnection, ctx: &Ctx, id: Uuid) -> Result<O
     facts.retain(|fact| !fact.value.is_empty());
     Ok(Some(PostDetails {
         id: id.to_string(),
-        title: title(&row),
+        title: beginning(&row, TITLE_CHARS),
         crumb,
         badges,
         created: moment(row.created_at, now),
@@ -157,13 +170,18 @@ fn links(payload: &Value) -> Vec<Fact> {
 
 fn copy_row(delivery: DeliveryRead, subject: Link, platform: String, now: Timestamp) -> CopyRow {
     let is_well = matches!(delivery.status.as_str(), "sent" | "deduped");
-    let error = delivery.last_error.as_ref().filter(|_| !is_well).map(words::error).unwrap_or_default();
+    let error = delivery
+        .last_error
+        .as_ref()
+        .filter(|error| !is_well && !words::is_withdrawn(error))
+        .map(words::error)
+        .unwrap_or_default();
     CopyRow {
         key: delivery.delivery_id.to_string(),
         subject,
         platform,
         operation: if delivery.operation == "send" { String::new() } else { delivery.operation.clone() },
-        status: words::status(&delivery.status, &delivery.operation),
+        status: words::status(&delivery.status, &delivery.operation, delivery.last_error.as_ref()),
         attempts: i64::from(delivery.attempt),
         waits: delivery.waiting_for.as_ref().map(|reason| words::waits(reason, now)),
         error,
@@ -180,8 +198,10 @@ fn copy_in_channel(delivery: DeliveryRead, now: Timestamp) -> CopyRow {
     copy_row(delivery, subject, platform, now)
 }
 
-fn copy_of_post(delivery: DeliveryRead, now: Timestamp) -> CopyRow {
-    let subject = Link { href: post_href(delivery.message_id), label: short(delivery.message_id) };
+fn copy_of_post(delivery: DeliveryRead, posts: &[MessageRead], now: Timestamp) -> CopyRow {
+    let post = posts.iter().find(|post| post.message_id == delivery.message_id);
+    let label = post.map_or_else(|| short(delivery.message_id), |post| beginning(post, COPY_CHARS));
+    let subject = Link { href: post_href(delivery.message_id), label };
     copy_row(delivery, subject, String::new(), now)
 }
 
@@ -210,24 +230,34 @@ pub(super) async fn channel(tx: &mut PgConnection, ctx: &Ctx, id: &str) -> Resul
     let now = ctx.app.clock().now();
     let Some(row) = reads::channel(tx, id).await? else { return Ok(None) };
     let copies = reads::recent_deliveries(tx, id, RECENT).await?;
+    let ids: Vec<Uuid> = copies.iter().map(|delivery| delivery.message_id).collect();
+    let posts = reads::messages_by_ids(tx, &ids).await?;
     let filter = reads::EventFilter { channel_id: Some(id.to_owned()), limit: RECENT, ..reads::EventFilter::default() };
     let happened = reads::events(tx, &filter).await?;
-    let rate = row.rate_rps.map_or_else(|| "no limit of its own".to_owned(), |rate| format!("{rate} a second, {} at once", row.max_parallel));
+    let rate = row
+        .rate_rps
+        .map_or_else(|| "no limit of its own".to_owned(), |rate| format!("{rate} a second, {} at once", row.max_parallel));
     let mut facts = vec![
         fact("Messenger", words::platform(&row.platform)),
         fact("Chat", row.target_id.clone()),
         fact("Rate", rate),
-        fact("Takes", match row.send_mode.as_str() {
-            "text" => "text only",
-            "media" => "posts with media",
-            _ => "text and media",
-        }),
+        fact(
+            "Takes",
+            match row.send_mode.as_str() {
+                "text" => "text only",
+                "media" => "posts with media",
+                _ => "text and media",
+            },
+        ),
         fact("Tags", row.tags.join(", ")),
         fact("Lets in", row.route_filter.as_ref().map(|filter| words::describe(filter, &[])).unwrap_or_default()),
     ];
     if row.window_mode == "windowed" {
         let zone = row.timezone.clone().unwrap_or_else(|| "UTC".to_owned());
-        facts.push(fact("Hours", format!("{} ({zone})", row.posting_window.as_ref().map(ToString::to_string).unwrap_or_default())));
+        facts.push(fact(
+            "Hours",
+            format!("{} ({zone})", row.posting_window.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ));
     }
     facts.extend(row.dedup_ttl_hours.map(|hours| fact("Repeats", format!("not within {hours}\u{a0}h"))));
     if row.error_streak > 0 {
@@ -238,7 +268,7 @@ pub(super) async fn channel(tx: &mut PgConnection, ctx: &Ctx, id: &str) -> Resul
         summary: words::state(&row.state).1.to_owned(),
         row: channel_row(&row, now),
         facts,
-        copies: copies.into_iter().map(|delivery| copy_of_post(delivery, now)).collect(),
+        copies: copies.into_iter().map(|delivery| copy_of_post(delivery, &posts, now)).collect(),
         events: events(happened, now),
         events_href: format!("/console/events?channel_id={}", query_value(id)),
     }))

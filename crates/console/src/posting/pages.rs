@@ -18,8 +18,9 @@ use crate::{
     pages::{IN_TIME, PAGE, given, pager, shell},
     session::{PageError, Visitor, page},
     views::{
-        ChannelFragment, ChannelPage, ChannelRow, ChannelsFragment, ChannelsPage, Events, EventsFragment, EventsPage, FilterOption,
-        Ingest, IngestFragment, IngestPage, Pager, PostFragment, PostPage, Posts, PostsFragment, PostsPage, query_value,
+        ChannelFragment, ChannelPage, ChannelRow, ChannelsFragment, ChannelsPage, Events, EventsFragment, EventsPage,
+        FilterOption, Ingest, IngestFragment, IngestPage, Pager, PostFragment, PostPage, Posts, PostsFragment, PostsPage,
+        query_value,
     },
 };
 
@@ -65,7 +66,8 @@ pub(crate) async fn fragment(visitor: &Visitor, name: &str, uri: &Uri) -> Result
 }
 
 fn asked<T: DeserializeOwned>(uri: &Uri) -> Result<T, PageError> {
-    let query = Query::try_from_uri(uri).map_err(|rejection| PageError(Problem::bad_request("request.query", rejection.body_text())))?;
+    let query =
+        Query::try_from_uri(uri).map_err(|rejection| PageError(Problem::bad_request("request.query", rejection.body_text())))?;
     Ok(query.0)
 }
 
@@ -90,7 +92,12 @@ fn address(path: &str, filters: &[(&str, Option<&String>)]) -> String {
 
 /// The links of a list that is read by pages of its own.
 fn pages(base: &str, is_later: bool, next: Option<Uuid>, shown: String) -> Pager {
-    Pager { first_href: is_later.then(|| base.to_owned()), next_href: next.map(|next| format!("{base}&before={next}")), shown, labels: IN_TIME }
+    Pager {
+        first_href: is_later.then(|| base.to_owned()),
+        next_href: next.map(|next| format!("{base}&before={next}")),
+        shown,
+        labels: IN_TIME,
+    }
 }
 
 #[derive(Deserialize)]
@@ -194,7 +201,8 @@ struct EventsQuery {
 }
 
 async fn list_events(visitor: &Visitor, query: &EventsQuery) -> Result<(Events, Pager), PageError> {
-    let (action, result, channel_id) = (given(query.action.clone()), given(query.result.clone()), given(query.channel_id.clone()));
+    let (action, result, channel_id) =
+        (given(query.action.clone()), given(query.result.clone()), given(query.channel_id.clone()));
     let base = address(
         "events",
         &[

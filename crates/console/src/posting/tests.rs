@@ -12,7 +12,12 @@ fn moment() -> Moment {
 }
 
 fn pager() -> Pager {
-    Pager { first_href: None, next_href: Some("/console/posts?before=1".to_owned()), shown: "1 posts".to_owned(), labels: ("Newest", "Older") }
+    Pager {
+        first_href: None,
+        next_href: Some("/console/posts?before=1".to_owned()),
+        shown: "1 posts".to_owned(),
+        labels: ("Newest", "Older"),
+    }
 }
 
 fn post(title: &str) -> PostRow {
@@ -24,30 +29,55 @@ fn post(title: &str) -> PostRow {
         created: moment(),
         tags: vec!["<i>".to_owned()],
         from: "push".to_owned(),
-        copies: words::copies(&json!({"sent": 38, "failed_permanent": 2, "queued": 0})),
+        copies: words::copies(&json!({"sent": 38, "failed_permanent": 2, "queued": 0}), 0),
     }
 }
 
 #[test]
 fn copies_are_counted_in_plain_words_and_the_worst_comes_first() {
-    let told: Vec<_> = words::copies(&json!({"sent": 1200, "dead": 1, "retry": 3})).into_iter().map(|badge| badge.label).collect();
-    assert_eq!(told, ["1\u{a0}given up", "3\u{a0}will retry", "1\u{202f}200\u{a0}sent"]);
-    assert!(words::copies(&json!({})).is_empty());
+    let told: Vec<_> = words::copies(&json!({"sent": 1200, "dead": 1, "retry": 3, "failed_permanent": 5}), 5)
+        .into_iter()
+        .map(|badge| badge.label)
+        .collect();
+    assert_eq!(told, ["1\u{a0}given up", "3\u{a0}will retry", "1\u{202f}200\u{a0}sent", "5\u{a0}withdrawn"]);
+    assert!(words::copies(&json!({}), 0).is_empty());
+}
+
+#[test]
+fn what_was_withdrawn_has_not_failed() {
+    let badge = words::status("failed_permanent", "send", Some(&json!({"code": "withdrawn"})));
+    assert_eq!((badge.label.as_str(), badge.tone), ("withdrawn", Tone::Quiet));
+    assert_eq!(words::status("failed_permanent", "send", Some(&json!({"code": "403"}))).label, "failed");
 }
 
 #[test]
 fn every_status_action_and_reason_has_words_of_its_own() {
     for status in posting::reads::STATUSES {
-        assert!(!words::status(status, "send").label.contains('_'), "{status}");
+        assert!(!words::status(status, "send", None).label.contains('_'), "{status}");
     }
     for action in posting::reads::ACTIONS {
         let words = words::action(action, false).label;
-        assert!(!words.contains('_') && (words != action.replace('_', " ") || words == "sent" || words == "channel paused"), "{action}");
+        assert!(
+            !words.contains('_') && (words != action.replace('_', " ") || words == "sent" || words == "channel paused"),
+            "{action}"
+        );
     }
     let now = Timestamp::UNIX_EPOCH;
     for reason in [
-        "slot", "scheduled", "window", "channel_disabled", "channel_paused", "probe", "channel_closed", "platform_closed", "next_retry",
-        "parallel", "lease", "follows", "workspace_paused", "dispatcher",
+        "slot",
+        "scheduled",
+        "window",
+        "channel_disabled",
+        "channel_paused",
+        "probe",
+        "channel_closed",
+        "platform_closed",
+        "next_retry",
+        "parallel",
+        "lease",
+        "follows",
+        "workspace_paused",
+        "dispatcher",
     ] {
         assert_ne!(words::waits(&json!({"reason": reason}), now).why, reason.replace('_', " "));
     }
@@ -74,7 +104,7 @@ fn an_error_is_told_with_its_code_once() {
 #[test]
 fn numbers_of_a_run_become_a_line() {
     let stats = json!({"accepted": 1, "deliveries": {"queued": 40, "deduped": 2}, "unchanged": true, "error": null});
-    assert_eq!(words::describe(&stats, &[]), "accepted\u{a0}1 · deliveries: deduped\u{a0}2, queued\u{a0}40 · unchanged");
+    assert_eq!(words::describe(&stats, &[]), "accepted\u{a0}1 · deliveries: repeats\u{a0}2, queued\u{a0}40 · unchanged");
     assert_eq!(words::describe(&json!({"a": 1, "trace_id": "x"}), &["trace_id"]), "a\u{a0}1");
 }
 
@@ -93,7 +123,7 @@ fn a_copy_says_why_it_waits_and_what_went_wrong() {
         subject: Link { href: "/console/channels/a%22".to_owned(), label: "\"><b>".to_owned() },
         platform: "Telegram".to_owned(),
         operation: String::new(),
-        status: words::status("retry", "send"),
+        status: words::status("retry", "send", None),
         attempts: 2,
         waits: Some(words::waits(&json!({"reason": "channel_paused"}), Timestamp::UNIX_EPOCH)),
         error: "Too Many Requests (429)".to_owned(),
@@ -118,7 +148,13 @@ fn a_copy_says_why_it_waits_and_what_went_wrong() {
         announce: String::new(),
     };
     let html = PostFragment { post }.render().unwrap();
-    for words in ["will retry", "Its channel is paused after errors", "Too Many Requests (429)", "Edit: Hello!", "data-fragment=\"post-p\""] {
+    for words in [
+        "will retry",
+        "Its channel is paused after errors",
+        "Too Many Requests (429)",
+        "Edit: Hello!",
+        "data-fragment=\"post-p\"",
+    ] {
         assert!(html.contains(words), "{words}");
     }
     assert!(!html.contains("<b>"));

@@ -17,20 +17,28 @@ const STATUSES: [(&str, &str, Tone); 8] = [
     ("deduped", "repeat, not sent", Tone::Quiet),
 ];
 
-/// One delivery's status.
-pub(super) fn status(status: &str, operation: &str) -> Badge {
+/// One delivery's status. Withdrawn is no failure: somebody wanted it so.
+pub(super) fn status(status: &str, operation: &str, error: Option<&Value>) -> Badge {
+    if status == "failed_permanent" && error.is_some_and(is_withdrawn) {
+        return Badge::new("withdrawn", Tone::Quiet);
+    }
     let known = STATUSES.iter().find(|(name, ..)| *name == status);
     let (words, tone) = known.map_or((status, Tone::Quiet), |&(_, words, tone)| (words, tone));
     Badge::new(if status == "sent" && operation != "send" { "done" } else { words }, tone)
 }
 
+pub(super) fn is_withdrawn(error: &Value) -> bool {
+    error["code"] == "withdrawn"
+}
+
 /// How many deliveries there are of each status: `38 sent`, `2 failed`.
-pub(super) fn copies(counts: &Value) -> Vec<Badge> {
-    let badge = |&(name, words, tone): &(&str, &str, Tone)| {
-        let count = counts[name].as_i64().filter(|&count| count > 0)?;
-        Some(Badge::new(format!("{}\u{a0}{words}", grouped(count)), tone))
+pub(super) fn copies(counts: &Value, withdrawn: i64) -> Vec<Badge> {
+    let badge = |count: i64, words: &str, tone| (count > 0).then(|| Badge::new(format!("{}\u{a0}{words}", grouped(count)), tone));
+    let of_status = |&(name, words, tone): &(&str, &str, Tone)| {
+        let not_these = if name == "failed_permanent" { withdrawn } else { 0 };
+        badge(counts[name].as_i64().unwrap_or(0) - not_these, words, tone)
     };
-    STATUSES.iter().filter_map(badge).collect()
+    STATUSES.iter().filter_map(of_status).chain(badge(withdrawn, "withdrawn", Tone::Quiet)).collect()
 }
 
 /// Why a delivery waits. The database knows the reason; this says it.
@@ -99,7 +107,9 @@ pub(super) fn state(state: &str) -> (Badge, &'static str) {
     match state {
         "disabled" => (Badge::new("switched off", Tone::Bad), "Nothing is sent here until somebody switches it on again."),
         "paused" => (Badge::new("paused", Tone::Warn), "It failed for good, so everything waits and goes on"),
-        "probing" => (Badge::new("on probation", Tone::Warn), "It failed lately; one post at a time goes first until one arrives."),
+        "probing" => {
+            (Badge::new("on probation", Tone::Warn), "It failed lately; one post at a time goes first until one arrives.")
+        }
         _ => (Badge::new("open", Tone::Good), "Posts go through."),
     }
 }
@@ -127,7 +137,12 @@ pub(super) fn error(error: &Value) -> String {
 pub(super) fn describe(data: &Value, without: &[&str]) -> String {
     let mut words = Vec::new();
     for (key, value) in data.as_object().into_iter().flatten().filter(|(key, _)| !without.contains(&key.as_str())) {
-        let key = key.replace('_', " ");
+        let key = match key.as_str() {
+            "dedup_dropped" | "deduped" => "repeats".to_owned(),
+            "payload_rejected" => "refused".to_owned(),
+            "provider_message_id" => "message id".to_owned(),
+            key => key.replace('_', " "),
+        };
         match value {
             Value::Null | Value::Bool(false) => {}
             Value::Bool(true) => words.push(key),
@@ -136,7 +151,8 @@ pub(super) fn describe(data: &Value, without: &[&str]) -> String {
             Value::Number(number) => words.push(format!("{key}\u{a0}{number}")),
             Value::String(text) => words.push(format!("{key}: {}", kernel::redact::snippet(text, 120))),
             Value::Array(items) => {
-                let items: Vec<String> = items.iter().map(|item| item.as_str().map_or_else(|| describe(item, &[]), ToOwned::to_owned)).collect();
+                let items: Vec<String> =
+                    items.iter().map(|item| item.as_str().map_or_else(|| describe(item, &[]), ToOwned::to_owned)).collect();
                 words.push(format!("{key}: {}", kernel::redact::snippet(&items.join(", "), 200)));
             }
         }

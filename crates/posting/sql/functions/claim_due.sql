@@ -13,12 +13,13 @@
 -- beginning, for deliveries that were given back.
 create or replace function posting.claim_due(p_workspace_id uuid, p_run_id text, p_limit int, p_after timestamptz)
 returns setof posting.deliveries language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
     now_ts constant timestamptz := platform.now();
     -- Slots are given this far ahead and no further, so that a closed or paused channel holds no claims.
     ahead constant interval := interval '1 second';
     policy posting.policies;
+    share int;
     places tid[];
     free tid[];
     kept tid[] := '{}';
@@ -40,6 +41,9 @@ begin
     policy := posting.policy(p_workspace_id);
     perform posting.lock_gates(p_workspace_id);
 
+    -- First a fair share of each channel, which is all when many have work; everything they have room for when that was too little.
+    select greatest(1, ceil(p_limit::numeric / greatest(1, count(*)))) into share from posting.channels c where c.workspace_id = p_workspace_id and c.enabled;
+    for pass in 1..2 loop
     places := array(
         select t.place from (
             select q.place, q.turn, q.created_at
@@ -60,7 +64,7 @@ begin
                              and d.created_at >= p_after and d.status in ('queued', 'retry') and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
                              and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
-                           order by d.created_at, d.delivery_id limit greatest(r.room, 0)) d
+                           order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d
               ) q
              where c.workspace_id = p_workspace_id and c.enabled and coalesce(c.paused_until, now_ts) <= now_ts
                -- A slot ahead is for those who are given slots; a closed key is closed for all.
@@ -69,6 +73,9 @@ begin
                and r.room > 0
                and (c.window_mode = 'immediate' or posting.next_open_at(c.posting_window, c.timezone, now_ts) <= now_ts)
         ) t order by t.turn, t.created_at limit p_limit);
+        exit when cardinality(places) >= p_limit or cardinality(places) < share;
+        share := policy.claims_per_channel_max;
+    end loop;
     if cardinality(places) = 0 then
         return;
     end if;

@@ -7,7 +7,7 @@
 create or replace function posting.enqueue_messages_and_deliveries(
     p_workspace_id uuid, p_endpoint_id uuid, p_kind text, p_raw_payload_json jsonb, p_now_ts timestamptz default null
 ) returns jsonb language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
     now_ts constant timestamptz := coalesce(p_now_ts, platform.now());
     run_id constant uuid := coalesce((p_raw_payload_json->>'run_id')::uuid, platform.new_id());

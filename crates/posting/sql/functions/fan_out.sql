@@ -2,7 +2,7 @@
 -- for each kind of channel. Returns how many there are of each status. Part of enqueue_messages_and_deliveries.
 create or replace function posting.fan_out(p_message posting.messages, p_due_at timestamptz, p_trace_id text, p_now timestamptz)
 returns jsonb language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
     -- One draw of randomness for the whole batch: PostgreSQL asks the kernel for each, which costs more than the rest of a row.
     batch constant text := platform.new_id()::text;
@@ -11,7 +11,8 @@ declare
 begin
     with routed as materialized (
         select c.* from posting.channels c
-         where c.workspace_id = p_message.workspace_id and c.enabled and posting.is_routed(p_message.tags, c.route_filter)
+         where c.workspace_id = p_message.workspace_id and c.enabled
+           and (c.route_filter is null or posting.is_routed(p_message.tags, c.route_filter))
     ), rendered as materialized (
         select v.platform, v.send_mode, v.settings, r.rendered_text, r.render_meta, r.template_version,
                coalesce(r.error, case when p_message.payload ? 'media'

@@ -4,7 +4,7 @@
 create or replace function posting.mark_sent_many(
     p_workspace_id uuid, p_delivery_ids uuid[], p_provider_message_ids text[], p_sent_at timestamptz[], p_raw_meta jsonb[], p_claim_tokens text[]
 ) returns table (delivery_id uuid, outcome text) language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
     now_ts constant timestamptz := platform.now();

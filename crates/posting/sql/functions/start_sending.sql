@@ -4,7 +4,7 @@
 -- Guarantee: no channel has more than max_parallel deliveries in `sending`, whoever starts them.
 create or replace function posting.start_sending(p_workspace_id uuid, p_run_id text, p_limit int, p_delivery_ids uuid[] default null)
 returns setof posting.sendings language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
     now_ts constant timestamptz := platform.now();
     ids uuid[];

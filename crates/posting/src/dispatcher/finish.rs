@@ -16,6 +16,8 @@ use super::{Dispatcher, Tools, failpoint, send::Outcome};
 use crate::store::{self, Sending, Success};
 
 const BATCH_MAX: usize = 500;
+/// While much is under way, a commit waits this long for more results to share it.
+const GATHER_FOR: Duration = Duration::from_millis(10);
 /// An answer up to this size is whole in its snippet.
 const RAW_INLINE_BYTES_MAX: usize = 200;
 /// After this long the lease is long over, and what the sweepers decided stands.
@@ -42,6 +44,14 @@ impl Finisher {
     pub(super) async fn run(self, dispatcher: Dispatcher, mut results: mpsc::UnboundedReceiver<Finish>) {
         let mut batch = Vec::new();
         while results.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            if batch.len() < BATCH_MAX / 4 && dispatcher.is_busy() {
+                tokio::time::sleep(GATHER_FOR).await;
+                while batch.len() < BATCH_MAX
+                    && let Ok(finish) = results.try_recv()
+                {
+                    batch.push(finish);
+                }
+            }
             failpoint::hit("posting.sent_not_recorded");
             let mut by_workspace: BTreeMap<WorkspaceId, Vec<Finish>> = BTreeMap::new();
             for finish in batch.drain(..) {
@@ -95,7 +105,8 @@ impl Finisher {
             }
         };
         let status = status.unwrap_or_else(|| "unrecorded".to_owned());
-        metrics::counter!("posting_failed_total", "status" => status.clone(), "platform" => sending.platform.clone()).increment(1);
+        metrics::counter!("posting_failed_total", "status" => status.clone(), "platform" => sending.platform.clone())
+            .increment(1);
         tracing::info!(
             delivery.id = %id, channel.id = sending.channel_id, attempt = sending.attempt, error.code = error.code, status,
             "dispatcher.failed"

@@ -124,7 +124,8 @@ async fn by_address(call: &Call<'_>, item: &Item, url: &str) -> Result<MediaSour
     if is_allowed {
         return Ok(MediaSource::Url(url.to_owned()));
     }
-    let fetched = tools.fetcher.fetch(url, &FetchRequest { body_bytes_max: media::FETCH_BYTES_MAX, ..FetchRequest::default() }).await;
+    let fetched =
+        tools.fetcher.fetch(url, &FetchRequest { body_bytes_max: media::FETCH_BYTES_MAX, ..FetchRequest::default() }).await;
     let fetched = fetched.map_err(|error| {
         let message = kernel::redact::snippet(&error.to_string(), 300);
         if error.is_retryable() { unavailable(message) } else { permanent("media_unreachable", message) }

@@ -43,7 +43,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { in_flight_max: 512, in_flight_per_workspace_max: 256 }
+        Self { in_flight_max: 1024, in_flight_per_workspace_max: 512 }
     }
 }
 
@@ -55,6 +55,10 @@ const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
 const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A third of the time after which a silent dispatcher's claims are taken back.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
+/// The shortest time from one round to the next.
+const PACE: Duration = Duration::from_millis(15);
+/// What one claim takes at most: a busy workspace must not keep the others waiting for its turn to end.
+const CLAIM_MAX: usize = 128;
 /// Workspaces that are claimed for at once.
 const CLAIMS_AT_ONCE: usize = 4;
 
@@ -145,7 +149,14 @@ impl Dispatcher {
         let mut news = inner.tools.db.wake().subscribe(Topic::Deliveries);
         let beating = tokio::spawn(self.clone().beat());
         let mut start_at = 0;
+        let mut last_round = Instant::now();
         while !stop.is_cancelled() {
+            // A claim costs the database almost the same for one delivery as for a hundred: let some gather.
+            let next_at = last_round + PACE;
+            if let Some(early) = next_at.checked_duration_since(Instant::now()) {
+                tokio::time::sleep(early).await;
+            }
+            last_round = Instant::now();
             news.borrow_and_update();
             let round = self.round(&results.0, start_at).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "dispatcher.round");
@@ -159,7 +170,7 @@ impl Dispatcher {
             tokio::select! {
                 () = stop.cancelled() => {}
                 _ = news.changed() => {}
-                () = inner.finished.notified() => self.gather().await,
+                () = inner.finished.notified() => {}
                 () = tokio::time::sleep(sleep) => {}
             }
         }
@@ -223,8 +234,8 @@ impl Dispatcher {
         }
         let middle = start_at % workspaces.len();
         workspaces.rotate_left(middle);
-        let mut rounds =
-            futures::stream::iter(workspaces.into_iter().map(|workspace| self.dispatch_one(workspace, results))).buffer_unordered(CLAIMS_AT_ONCE);
+        let mut rounds = futures::stream::iter(workspaces.into_iter().map(|workspace| self.dispatch_one(workspace, results)))
+            .buffer_unordered(CLAIMS_AT_ONCE);
         while let Some(round) = rounds.next().await {
             let round = round?;
             total.started += round.started;
@@ -245,13 +256,13 @@ impl Dispatcher {
             round.is_more = true;
             return Ok(round);
         }
-        let limit = i32::try_from(free).unwrap_or(i32::MAX);
+        let limit = i32::try_from(free.min(CLAIM_MAX)).unwrap_or(i32::MAX);
         let token = format!("{}-{}", inner.name, inner.claims.fetch_add(1, Ordering::Relaxed));
         let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, after).await?;
         failpoint::hit("posting.claimed");
         let count = found.sendings.len() + found.waiting.len();
         let first_slot = found.waiting.iter().map(|held| held.0).min();
-        self.leave(workspace, &token, &found, count >= free).await;
+        self.leave(workspace, &token, &found, count >= free.min(CLAIM_MAX)).await;
         round.started += found.sendings.len();
         round.is_more = !found.sendings.is_empty() || after.is_some();
         self.send_all(found.sendings, &in_flight, results);
@@ -260,9 +271,15 @@ impl Dispatcher {
     }
 
     /// When there may be something to claim here again.
-    async fn next_look(&self, workspace: WorkspaceId, slot: Option<Timestamp>, is_empty: bool) -> Result<Option<Timestamp>, DbError> {
+    async fn next_look(
+        &self,
+        workspace: WorkspaceId,
+        slot: Option<Timestamp>,
+        is_empty: bool,
+    ) -> Result<Option<Timestamp>, DbError> {
         let due = if is_empty { store::next_due_at(self.inner.tools.db.pool(), workspace).await? } else { None };
-        let held = self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.slot).min());
+        let held =
+            self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.slot).min());
         Ok([slot, due, held].into_iter().flatten().min())
     }
 
@@ -286,7 +303,8 @@ impl Dispatcher {
             started += sendings.len();
             let again_at = self.inner.tools.db.clock().now() + TRY_AGAIN_AFTER;
             let left = held.into_iter().filter(|held| !sendings.iter().any(|sending| sending.delivery_id == held.delivery_id));
-            let left = left.map(|held| Held { slot: again_at, tries: held.tries + 1, ..held }).filter(|held| held.tries < TRIES_MAX);
+            let left =
+                left.map(|held| Held { slot: again_at, tries: held.tries + 1, ..held }).filter(|held| held.tries < TRIES_MAX);
             self.inner.places.lock().await.entry(workspace).or_default().waiting.extend(left);
             self.send_all(sendings, in_flight, results);
         }
@@ -314,7 +332,12 @@ impl Dispatcher {
         }
         // Only a busy queue is worth remembering a place in.
         place.after = if is_full { found.oldest } else { None };
-        let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held { slot: *slot, token: token.to_owned(), delivery_id: *delivery_id, tries: 0 };
+        let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held {
+            slot: *slot,
+            token: token.to_owned(),
+            delivery_id: *delivery_id,
+            tries: 0,
+        };
         place.waiting.extend(found.waiting.iter().map(held));
     }
 
@@ -340,21 +363,19 @@ impl Dispatcher {
         self.inner.finished.notify_one();
     }
 
+    /// So much is under way that more results are about to come.
+    fn is_busy(&self) -> bool {
+        self.inner.in_flight.load(Ordering::Acquire) > 64
+    }
+
     fn has_room(&self) -> bool {
         self.inner.in_flight.load(Ordering::Acquire) * 4 <= self.inner.settings.in_flight_max * 3
     }
 
-    /// Waits a moment for more to be finished while much is under way, so that the next claim is worth its price.
-    async fn gather(&self) {
-        let started = Instant::now();
-        while !self.has_room() && started.elapsed() < Duration::from_millis(50) {
-            let _ = tokio::time::timeout(Duration::from_millis(5), self.inner.finished.notified()).await;
-        }
-    }
-
     fn sleep_for(&self, round: &Round) -> Duration {
         let longest = if round.is_any { LOOK_WHILE_WAITING } else { LOOK_WHILE_IDLE };
-        let until = round.wake_at.map(|at| Duration::try_from(at.duration_since(self.inner.tools.db.clock().now())).unwrap_or_default());
+        let until =
+            round.wake_at.map(|at| Duration::try_from(at.duration_since(self.inner.tools.db.clock().now())).unwrap_or_default());
         // Never in a tight loop: what is due and cannot be claimed (a full parallel gate) is looked at again when something ends.
         until.unwrap_or(longest).clamp(Duration::from_millis(20), longest)
     }

@@ -15,7 +15,11 @@ use crate::store::{self, Sending};
 const TRUST_CLAIM_FOR: Duration = Duration::from_secs(2);
 
 pub(super) enum Outcome {
-    Sent { provider_message_id: String, sent_at: Timestamp, meta: Option<Value> },
+    Sent {
+        provider_message_id: String,
+        sent_at: Timestamp,
+        meta: Option<Value>,
+    },
     Failed(AdapterError),
     /// Somebody else has it now: there is nothing to record.
     Lost,

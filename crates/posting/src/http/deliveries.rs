@@ -50,19 +50,19 @@ pub(super) async fn list_deliveries(ctx: Ctx, Query(query): Query<ListDeliveries
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(super) struct Delivery {
+pub(super) struct DeliveryWithEvents {
     pub delivery: DeliveryRead,
     /// What happened to it, newest first, at most 200.
     pub events: Vec<EventRead>,
 }
 
 /// One delivery: where it stands, what it waits for, and what happened to it.
-#[utoipa::path(get, path = "/api/deliveries/{delivery_id}", params(("delivery_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<Delivery>), (status = 404)), security(("token" = [])))]
-pub(super) async fn get_delivery(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<Delivery>, Failure> {
+#[utoipa::path(get, path = "/api/deliveries/{delivery_id}", params(("delivery_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<DeliveryWithEvents>), (status = 404)), security(("token" = [])))]
+pub(super) async fn get_delivery(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<DeliveryWithEvents>, Failure> {
     ctx.require(Scope::Read)?;
     let mut tx = ctx.begin().await?;
     let delivery = reads::delivery(&mut tx, id).await?.ok_or_else(|| Problem::not_found("delivery"))?;
     let filter = EventFilter { delivery_id: Some(id), limit: 200, ..EventFilter::default() };
     let events = reads::events(&mut tx, &filter).await?;
-    Ok(Answer::ok(Delivery { delivery, events }))
+    Ok(Answer::ok(DeliveryWithEvents { delivery, events }))
 }

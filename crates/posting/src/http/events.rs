@@ -50,6 +50,7 @@ pub(super) async fn list_events(ctx: Ctx, Query(query): Query<ListEvents>) -> Re
         limit,
     };
     let events = reads::events(&mut *ctx.begin().await?, &filter).await?;
-    let next = (i64::try_from(events.len()) == Ok(limit)).then(|| events.last().map(|event| event.cursor().to_string())).flatten();
+    let next =
+        (i64::try_from(events.len()) == Ok(limit)).then(|| events.last().map(|event| event.cursor().to_string())).flatten();
     Ok(Answer::ok(EventList { events, next }))
 }

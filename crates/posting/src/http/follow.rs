@@ -45,7 +45,11 @@ pub(super) struct Followed {
 /// Edit a post everywhere.
 #[utoipa::path(post, path = "/api/posts/{message_id}/edit", params(("message_id" = Uuid, Path)), request_body = Edit,
     responses((status = 202, body = kernel::Envelope<Followed>), (status = 404), (status = 422)), security(("token" = [])))]
-pub(super) async fn edit_post(ctx: Ctx, Path(message_id): Path<Uuid>, Json(body): Json<Edit>) -> Result<Answer<Followed>, Failure> {
+pub(super) async fn edit_post(
+    ctx: Ctx,
+    Path(message_id): Path<Uuid>,
+    Json(body): Json<Edit>,
+) -> Result<Answer<Followed>, Failure> {
     let raw = serde_json::to_value(&body).map_err(|_| Problem::internal())?;
     follow(&ctx, message_id, "edit", &raw).await
 }

@@ -39,7 +39,7 @@ pub(super) async fn list_posts(ctx: Ctx, Query(query): Query<ListPosts>) -> Resu
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(super) struct Post {
+pub(super) struct PostWithDeliveries {
     pub post: MessageWhole,
     /// By channel, at most 1000; the others are at `/api/deliveries?message_id=`.
     pub deliveries: Vec<DeliveryRead>,
@@ -48,12 +48,12 @@ pub(super) struct Post {
 }
 
 /// One post, its deliveries with what each waits for, and what follows it.
-#[utoipa::path(get, path = "/api/posts/{message_id}", params(("message_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<Post>), (status = 404)), security(("token" = [])))]
-pub(super) async fn get_post(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<Post>, Failure> {
+#[utoipa::path(get, path = "/api/posts/{message_id}", params(("message_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<PostWithDeliveries>), (status = 404)), security(("token" = [])))]
+pub(super) async fn get_post(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<PostWithDeliveries>, Failure> {
     ctx.require(Scope::Read)?;
     let mut tx = ctx.begin().await?;
     let post = reads::message(&mut tx, id).await?.ok_or_else(|| Problem::not_found("post"))?;
     let deliveries = reads::deliveries_of(&mut tx, id).await?;
     let following = reads::following(&mut tx, id).await?;
-    Ok(Answer::ok(Post { post, deliveries, following }))
+    Ok(Answer::ok(PostWithDeliveries { post, deliveries, following }))
 }

@@ -40,9 +40,22 @@ pub fn router(fetcher: Fetcher) -> Router<App> {
 
 /// The documentation of these paths.
 #[derive(OpenApi)]
-#[openapi(paths(push::push, push::push_with_secret, follow::edit_post, follow::delete_post,
-    messages::list_posts, messages::get_post, deliveries::list_deliveries, deliveries::get_delivery, events::list_events,
-    channels::list_channels, channels::get_channel, channels::get_health, sources::list_sources, runs::list_runs))]
+#[openapi(paths(
+    push::push,
+    push::push_with_secret,
+    follow::edit_post,
+    follow::delete_post,
+    messages::list_posts,
+    messages::get_post,
+    deliveries::list_deliveries,
+    deliveries::get_delivery,
+    events::list_events,
+    channels::list_channels,
+    channels::get_channel,
+    channels::get_health,
+    sources::list_sources,
+    runs::list_runs
+))]
 pub struct Docs;
 
 /// Refuses a filter that is none of the words it can be.

@@ -84,11 +84,17 @@ async fn accept(app: &App, fetcher: &Fetcher, secret: Option<&str>, body: Bytes)
     match admission.verdict.as_str() {
         "admitted" => {}
         "too_large" => {
-            let message = format!("the body has {} bytes; this endpoint takes {}", body.len(), admission.bytes_max.unwrap_or_default());
+            let message =
+                format!("the body has {} bytes; this endpoint takes {}", body.len(), admission.bytes_max.unwrap_or_default());
             return Err(Problem::new(413, Kind::TooLarge, "push.too_large", message).into());
         }
         "rate_limited" => {
-            let mut problem = Problem::new(429, Kind::RateLimit, "push.rate_limited", "this endpoint takes fewer posts a second; send it again later");
+            let mut problem = Problem::new(
+                429,
+                Kind::RateLimit,
+                "push.rate_limited",
+                "this endpoint takes fewer posts a second; send it again later",
+            );
             let seconds = u64::try_from(admission.retry_after_seconds.unwrap_or(1)).unwrap_or(1);
             problem.retry_after = Some(std::time::Duration::from_secs(seconds));
             return Err(problem.into());
@@ -107,7 +113,13 @@ async fn accept(app: &App, fetcher: &Fetcher, secret: Option<&str>, body: Bytes)
     Ok(Answer(status, accepted))
 }
 
-async fn enqueue(app: &App, workspace: WorkspaceId, endpoint: Uuid, mut payload: Value, trace: &TraceId) -> Result<Accepted, Failure> {
+async fn enqueue(
+    app: &App,
+    workspace: WorkspaceId,
+    endpoint: Uuid,
+    mut payload: Value,
+    trace: &TraceId,
+) -> Result<Accepted, Failure> {
     // Ours, whatever the sender wrote there.
     payload["trace_id"] = json!(trace.as_str());
     payload["run_id"] = json!(kernel::new_id());

@@ -124,12 +124,19 @@ pub async fn deliveries(tx: &mut PgConnection, filter: &DeliveryFilter) -> Resul
 
 async fn by_ids(tx: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<DeliveryRead>, DbError> {
     let mut query = QueryBuilder::<Postgres>::new(SELECT);
-    query.push(" and d.delivery_id = any (").push_bind(ids).push(") order by array_position(").push_bind(ids).push(", d.delivery_id)");
+    query
+        .push(" and d.delivery_id = any (")
+        .push_bind(ids)
+        .push(") order by array_position(")
+        .push_bind(ids)
+        .push(", d.delivery_id)");
     Ok(query.build_query_as().fetch_all(tx).await?)
 }
 
 fn of_message(filter: &DeliveryFilter, message_id: Uuid) -> QueryBuilder<Postgres> {
-    let mut query = QueryBuilder::new("select d.delivery_id from posting.deliveries d where d.workspace_id = platform.workspace_id() and d.message_id = ");
+    let mut query = QueryBuilder::new(
+        "select d.delivery_id from posting.deliveries d where d.workspace_id = platform.workspace_id() and d.message_id = ",
+    );
     query.push_bind(message_id);
     if let Some(before) = filter.before {
         query.push(" and d.delivery_id < ").push_bind(before);
@@ -142,7 +149,8 @@ fn of_message(filter: &DeliveryFilter, message_id: Uuid) -> QueryBuilder<Postgre
 fn failed(filter: &DeliveryFilter) -> QueryBuilder<Postgres> {
     // Written out, so that the planner sees that the partial index holds them all.
     let phase = if filter.status.as_deref() == Some("dead") { "dead" } else { "failed_permanent" };
-    let mut query = QueryBuilder::new("select d.delivery_id from posting.deliveries d where d.workspace_id = platform.workspace_id()");
+    let mut query =
+        QueryBuilder::new("select d.delivery_id from posting.deliveries d where d.workspace_id = platform.workspace_id()");
     query.push(format_args!(" and d.phase = '{phase}'"));
     filter.push_place(&mut query);
     filter.push(&mut query);

@@ -16,10 +16,31 @@ use uuid::Uuid;
 
 /// Everything that can happen, in the words of the table.
 pub const ACTIONS: [&str; 25] = [
-    "enqueue", "validation_failed", "send_attempt", "sent", "retry_scheduled", "dedup_suppressed", "failed_permanent", "dead_letter",
-    "channel_paused", "channel_disabled", "channel_enabled", "message_tag_mismatch", "sending_lease_expired", "claimed_lease_expired",
-    "manual_requeue", "auth_rotated", "ingress_rate_limited", "ingress_payload_rejected", "ingress_dedup_dropped", "possible_duplicate",
-    "manual_settle", "key_closed", "channel_migrated", "withdrawn", "raw_read",
+    "enqueue",
+    "validation_failed",
+    "send_attempt",
+    "sent",
+    "retry_scheduled",
+    "dedup_suppressed",
+    "failed_permanent",
+    "dead_letter",
+    "channel_paused",
+    "channel_disabled",
+    "channel_enabled",
+    "message_tag_mismatch",
+    "sending_lease_expired",
+    "claimed_lease_expired",
+    "manual_requeue",
+    "auth_rotated",
+    "ingress_rate_limited",
+    "ingress_payload_rejected",
+    "ingress_dedup_dropped",
+    "possible_duplicate",
+    "manual_settle",
+    "key_closed",
+    "channel_migrated",
+    "withdrawn",
+    "raw_read",
 ];
 /// What makes up almost every row of a healthy system, and therefore has no index by name.
 const COMMON: [&str; 3] = ["enqueue", "send_attempt", "sent"];
@@ -68,9 +89,9 @@ impl FromStr for EventCursor {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
-        let parts = text.split_once('-').and_then(|(micros, id)| {
-            Some((Timestamp::from_microsecond(micros.parse().ok()?).ok()?, Uuid::try_parse(id).ok()?))
-        });
+        let parts = text
+            .split_once('-')
+            .and_then(|(micros, id)| Some((Timestamp::from_microsecond(micros.parse().ok()?).ok()?, Uuid::try_parse(id).ok()?)));
         let (ts, id) = parts.ok_or_else(|| Problem::validation("before", "`before` is what `next` of the page before said"))?;
         Ok(Self { ts, id })
     }
@@ -89,7 +110,8 @@ pub struct EventFilter {
     pub limit: i64,
 }
 
-const SELECT: &str = "select e.id, e.ts, e.action, e.result, e.attempt, e.delivery_id, e.message_id, e.channel_id, e.error, e.payload_ref, e.meta";
+const SELECT: &str =
+    "select e.id, e.ts, e.action, e.result, e.attempt, e.delivery_id, e.message_id, e.channel_id, e.error, e.payload_ref, e.meta";
 const FROM: &str = " from posting.events e where e.workspace_id = platform.workspace_id()";
 
 impl EventFilter {
@@ -133,7 +155,11 @@ pub async fn events(tx: &mut PgConnection, filter: &EventFilter) -> Result<Vec<E
         query.push(" from ((select e.*").push(FROM).push(" and e.delivery_id = any (array(select d.delivery_id from posting.deliveries d where d.workspace_id = platform.workspace_id() and d.message_id = ");
         query.push_bind(message_id).push("))");
         filter.push(&mut query);
-        query.push(") union all (select e.*").push(FROM).push(" and e.delivery_id is null and e.message_id = ").push_bind(message_id);
+        query
+            .push(") union all (select e.*")
+            .push(FROM)
+            .push(" and e.delivery_id is null and e.message_id = ")
+            .push_bind(message_id);
         filter.push(&mut query);
         query.push(")) e order by e.ts desc, e.id desc limit ").push_bind(filter.limit);
     } else {
@@ -143,7 +169,7 @@ pub async fn events(tx: &mut PgConnection, filter: &EventFilter) -> Result<Vec<E
     Ok(query.build_query_as().fetch_all(tx).await?)
 }
 
-/// Changes with whatever happens in posting: the newest events and what is in hand. For those who watch.
+/// Changes with whatever happens in posting: the newest events, what is in hand, the last run. For those who watch.
 pub async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
     // More than one event, because the one that is committed last is not always the newest.
     let query = "select concat_ws(' ',
@@ -151,6 +177,8 @@ pub async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
                            from (select e.id, e.ts from posting.events e where e.workspace_id = platform.workspace_id()
                                   order by e.ts desc, e.id desc limit 100) e),
                         (select sum(n.claimed) || ' ' || sum(n.sending) from posting.channel_counters n
-                          where n.workspace_id = platform.workspace_id()))";
+                          where n.workspace_id = platform.workspace_id()),
+                        (select r.run_id || ' ' || (r.finished_at is null) from posting.ingest_runs r
+                          where r.workspace_id = platform.workspace_id() order by r.run_id desc limit 1))";
     Ok(sqlx::query_scalar(query).fetch_one(tx).await?)
 }

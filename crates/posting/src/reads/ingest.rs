@@ -105,7 +105,9 @@ pub async fn runs(tx: &mut PgConnection, filter: &RunFilter) -> Result<Rows<RunR
     }
     query.push(" order by r.run_id desc limit ").push_bind(filter.limit);
     let mut rows: Vec<RunRead> = query.build_query_as().fetch_all(&mut *tx).await?;
-    rows.iter_mut().for_each(|row| kernel::redact::redact_json(&mut row.stats));
+    for row in &mut rows {
+        kernel::redact::redact_json(&mut row.stats);
+    }
     let mut page = Rows::full(rows, filter.limit, |row| row.run_id);
     if page.next.is_none() && filter.source_id.is_none() {
         page.next = scan_end(tx, "posting.ingest_runs", "run_id", filter.before).await?;

@@ -39,6 +39,8 @@ pub struct MessageRead {
     /// How many deliveries there are of each status.
     #[schema(value_type = Object)]
     pub deliveries: Value,
+    /// How many of the failed ones were withdrawn, because the post was deleted before they were sent.
+    pub withdrawn: i64,
 }
 
 const COLUMNS: &str = "m.message_id, m.created_at, left(m.payload->>'text', 500) as text, m.payload->>'parse_mode' as parse_mode,
@@ -50,7 +52,10 @@ const COLUMNS: &str = "m.message_id, m.created_at, left(m.payload->>'text', 500)
        from (select c.status, count(*) as n
                from (select d.status from posting.deliveries d
                       where d.message_id = m.message_id and d.workspace_id = m.workspace_id limit 10000) c
-              group by c.status) t) as deliveries";
+              group by c.status) t) as deliveries,
+    (select count(*) from (select from posting.deliveries d
+                            where d.message_id = m.message_id and d.workspace_id = m.workspace_id and d.phase = 'failed_permanent'
+                              and d.last_error->>'code' = 'withdrawn' limit 10000) c) as withdrawn";
 
 #[derive(Clone, Debug, Default)]
 pub struct MessageFilter {
@@ -63,7 +68,9 @@ pub struct MessageFilter {
 
 /// Posts, newest first. What edits or deletes a post is read with that post, not here.
 pub async fn messages(tx: &mut PgConnection, filter: &MessageFilter) -> Result<Rows<MessageRead>, DbError> {
-    let mut query = QueryBuilder::<Postgres>::new(format!("select {COLUMNS} from (select m.* from posting.messages m where m.workspace_id = platform.workspace_id()"));
+    let mut query = QueryBuilder::<Postgres>::new(format!(
+        "select {COLUMNS} from (select m.* from posting.messages m where m.workspace_id = platform.workspace_id()"
+    ));
     if let Some(before) = filter.before {
         query.push(" and m.message_id < ").push_bind(before);
     }
@@ -105,5 +112,12 @@ pub async fn following(tx: &mut PgConnection, message_id: Uuid) -> Result<Vec<Me
     let mut query = QueryBuilder::<Postgres>::new(format!("select {COLUMNS} from posting.messages m"));
     query.push(" where m.workspace_id = platform.workspace_id() and m.of_message_id = ").push_bind(message_id);
     query.push(" order by m.message_id desc limit 100");
+    Ok(query.build_query_as().fetch_all(tx).await?)
+}
+
+/// These posts, in no order.
+pub async fn messages_by_ids(tx: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<MessageRead>, DbError> {
+    let mut query = QueryBuilder::<Postgres>::new(format!("select {COLUMNS} from posting.messages m"));
+    query.push(" where m.workspace_id = platform.workspace_id() and m.message_id = any (").push_bind(ids).push(")");
     Ok(query.build_query_as().fetch_all(tx).await?)
 }

@@ -48,7 +48,8 @@ async fn scan_end(
     id: &'static str,
     before: Option<Uuid>,
 ) -> Result<Option<Uuid>, DbError> {
-    let mut query = QueryBuilder::<Postgres>::new(format!("select {id} from {table} where workspace_id = platform.workspace_id()"));
+    let mut query =
+        QueryBuilder::<Postgres>::new(format!("select {id} from {table} where workspace_id = platform.workspace_id()"));
     if let Some(before) = before {
         query.push(format_args!(" and {id} < ")).push_bind(before);
     }

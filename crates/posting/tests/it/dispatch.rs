@@ -48,11 +48,15 @@ async fn a_new_row_in_channels_gets_the_next_post_without_any_other_change() {
 async fn slots_of_a_channel_are_a_second_over_its_rate_apart() {
     let world = one_channel("rate_rps = 2").await;
     posts(&world, 5).await;
-    let claimed = world.rows("select delivery_id, not_before from posting.claim_deliveries($ws, 'w', 100) order by not_before").await;
+    let claimed =
+        world.rows("select delivery_id, not_before from posting.claim_deliveries($ws, 'w', 100) order by not_before").await;
     // Slots are given a second ahead and no further: now, half a second, a second.
     let times: Vec<&str> = claimed.iter().map(|row| &row["not_before"].as_str().unwrap()[11..23]).collect();
     assert_eq!(times, ["09:00:00+00:", "09:00:00.5+0", "09:00:01+00:"]);
-    assert_eq!(world.ask("select next_allowed_at = platform.now() + interval '1.5 seconds' from posting.channels").await, json!(true));
+    assert_eq!(
+        world.ask("select next_allowed_at = platform.now() + interval '1.5 seconds' from posting.channels").await,
+        json!(true)
+    );
     assert_eq!(world.start("another").await.len(), 0);
     let started = world.rows("select delivery_id from posting.start_sending($ws, 'w', 100)").await;
     assert_eq!(started.len(), 1, "only the slot that has come");
@@ -76,7 +80,8 @@ async fn the_ceiling_of_a_credential_spreads_all_its_channels() {
     }
     world.run("insert into posting.platform_limits (workspace_id, platform, rate_group, rate_rps) values ($ws, 'telegram', 'bot', 4)").await;
     posts(&world, 2).await;
-    let claimed = world.rows("select channel_id, not_before from posting.claim_deliveries($ws, 'w', 100) order by not_before").await;
+    let claimed =
+        world.rows("select channel_id, not_before from posting.claim_deliveries($ws, 'w', 100) order by not_before").await;
     let mut channels: Vec<&Value> = claimed.iter().map(|row| &row["channel_id"]).collect();
     channels.dedup();
     assert_eq!((claimed.len(), channels.len()), (5, 5), "five slots lie within the second ahead, each of another channel");
@@ -87,8 +92,12 @@ async fn the_ceiling_of_a_credential_spreads_all_its_channels() {
 #[tokio::test]
 async fn a_channels_rate_holds_even_when_the_ceiling_pushes_its_slots_together() {
     let world = one_channel("rate_rps = 1").await;
-    world.run("insert into posting.platform_limits (workspace_id, platform, rate_group, rate_rps, next_allowed_at)
-               values ($ws, 'telegram', 'bot', 100, platform.now() + interval '0.9 seconds')").await;
+    world
+        .run(
+            "insert into posting.platform_limits (workspace_id, platform, rate_group, rate_rps, next_allowed_at)
+               values ($ws, 'telegram', 'bot', 100, platform.now() + interval '0.9 seconds')",
+        )
+        .await;
     posts(&world, 3).await;
     world.ask("select count(*) from posting.claim_deliveries($ws, 'w', 100)").await;
     assert_eq!(world.rows("select 1 as n from posting.deliveries where status = 'claimed'").await.len(), 1);
@@ -143,8 +152,14 @@ async fn a_429_is_retried_when_the_provider_said_and_succeeds() {
     let waiting = world.ask("select posting.waiting_for(d) from posting.deliveries d").await;
     assert_eq!(waiting["reason"], "next_retry");
     assert_eq!(world.statuses().await, "a retry");
-    assert_eq!(world.events("delivery_id is not null").await, ["enqueue", "send_attempt", "send_attempt error", "retry_scheduled"]);
-    assert_eq!(world.ask("select next_retry_at >= platform.now() + interval '7 seconds' from posting.deliveries").await, json!(true));
+    assert_eq!(
+        world.events("delivery_id is not null").await,
+        ["enqueue", "send_attempt", "send_attempt error", "retry_scheduled"]
+    );
+    assert_eq!(
+        world.ask("select next_retry_at >= platform.now() + interval '7 seconds' from posting.deliveries").await,
+        json!(true)
+    );
     world.advance(6);
     assert_eq!(world.drain().await, 0);
     world.advance(3);
@@ -164,7 +179,8 @@ async fn a_429_closes_its_key_for_everybody_and_waiting_costs_no_attempt() {
     world.drain().await;
     world.post(json!({ "text": "second", "tags": ["later"] })).await;
     assert_eq!(world.drain().await, 0, "the credential is closed");
-    let waiting = world.ask("select posting.waiting_for(d) from posting.deliveries d where channel_id = 'b' and status = 'queued'").await;
+    let waiting =
+        world.ask("select posting.waiting_for(d) from posting.deliveries d where channel_id = 'b' and status = 'queued'").await;
     assert_eq!(waiting["reason"], "platform_closed");
     world.advance(31);
     world.drain().await;
@@ -231,7 +247,10 @@ async fn a_bad_channel_is_paused_probed_once_and_after_three_in_a_row_disabled_w
     world.drain().await;
     assert_eq!(world.statuses().await, "a failed_permanent, b sent");
     assert_eq!(world.events("channel_id = 'a' and action like 'channel%'").await, ["channel_paused error"]);
-    assert_eq!(world.ask("select paused_until = platform.now() + interval '1 hour' from posting.channels where channel_id = 'a'").await, json!(true));
+    assert_eq!(
+        world.ask("select paused_until = platform.now() + interval '1 hour' from posting.channels where channel_id = 'a'").await,
+        json!(true)
+    );
     // While it rests nothing is tried there, and nothing is lost.
     for n in 0..4 {
         world.post(json!({ "text": format!("more {n}") })).await;
@@ -241,7 +260,10 @@ async fn a_bad_channel_is_paused_probed_once_and_after_three_in_a_row_disabled_w
     assert_eq!(world.sent("telegram", -1002).await.len(), 5);
     world.advance(3601);
     assert_eq!(world.drain().await, 1, "one delivery probes");
-    assert_eq!(world.ask("select paused_until = platform.now() + interval '2 hours' from posting.channels where channel_id = 'a'").await, json!(true));
+    assert_eq!(
+        world.ask("select paused_until = platform.now() + interval '2 hours' from posting.channels where channel_id = 'a'").await,
+        json!(true)
+    );
     world.advance(7201);
     assert_eq!(world.drain().await, 1);
     let channel = &world.rows("select enabled, error_streak from posting.channels where channel_id = 'a'").await[0];
@@ -293,7 +315,10 @@ async fn a_worker_that_lost_its_lease_can_change_nothing_any_more() {
     assert_eq!(world.ask(&format!("select posting.record_progress($ws, '{id}', 'slow', 1, '{{1}}')")).await, json!(false));
     assert_eq!(world.statuses().await, "a sending");
     // A late success while somebody else sends is a possible duplicate, and is written down as one.
-    assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '77', null, null, 'slow')")).await, json!("possible_duplicate"));
+    assert_eq!(
+        world.ask(&format!("select posting.mark_sent($ws, '{id}', '77', null, null, 'slow')")).await,
+        json!("possible_duplicate")
+    );
     assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '78', null, null, 'fresh')")).await, json!("sent"));
     assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '78', null, null, 'fresh')")).await, json!("repeated"));
     assert_eq!(world.events("action = 'possible_duplicate'").await.len(), 1);
@@ -350,10 +375,16 @@ async fn an_unknown_outcome_is_sent_again_by_default_and_held_where_the_channel_
     let held = world.deliveries().await.into_iter().find(|delivery| delivery.channel_id == "b").unwrap();
     assert_eq!(held.last_error.unwrap()["code"], "outcome_unknown");
     let id = held.delivery_id;
-    assert_eq!(code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'maybe', 'me', 'saw it')")).await.unwrap_err()), "ZD005");
+    assert_eq!(
+        code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'maybe', 'me', 'saw it')")).await.unwrap_err()),
+        "ZD005"
+    );
     assert_eq!(world.ask(&format!("select posting.settle($ws, '{id}', 'delivered', 'me', 'saw it', '1')")).await, json!("sent"));
     assert_eq!(world.events("action = 'manual_settle'").await.len(), 1);
-    assert_eq!(code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'resend', 'me', 'again')")).await.unwrap_err()), "ZD002");
+    assert_eq!(
+        code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'resend', 'me', 'again')")).await.unwrap_err()),
+        "ZD002"
+    );
 }
 
 #[tokio::test]
@@ -410,7 +441,9 @@ async fn a_channel_without_a_credential_is_paused_with_words_that_say_what_to_ad
 #[tokio::test]
 async fn a_group_that_became_a_supergroup_is_followed_and_its_channel_repaired() {
     let world = one_channel("").await;
-    world.control("chats", json!({ "provider": "telegram", "target": TARGET.to_string(), "state": "migrated", "to": -100_777 })).await;
+    world
+        .control("chats", json!({ "provider": "telegram", "target": TARGET.to_string(), "state": "migrated", "to": -100_777 }))
+        .await;
     posts(&world, 1).await;
     world.drain().await;
     assert_eq!(world.statuses().await, "a sent");
@@ -442,7 +475,12 @@ async fn claims_of_a_dispatcher_that_fell_silent_go_back_within_seconds_and_its_
     world.ask("select posting.beat('dead')").await;
     world.ask("select count(*) from posting.claim_deliveries($ws, 'dead-1', 10)").await;
     let id = world.ask("select delivery_id from posting.deliveries limit 1").await;
-    world.ask(&format!("select count(*) from posting.start_sending($ws, 'dead-1', 10, array[{}::uuid])", id.to_string().replace('"', "'"))).await;
+    world
+        .ask(&format!(
+            "select count(*) from posting.start_sending($ws, 'dead-1', 10, array[{}::uuid])",
+            id.to_string().replace('"', "'")
+        ))
+        .await;
     world.advance(14);
     assert_eq!(world.ask("select posting.expire_leases()").await, json!(0));
     world.advance(2);

@@ -102,8 +102,12 @@ async fn a_post_goes_where_its_tags_lead() {
     ];
     for (n, (tags, expected)) in cases.iter().enumerate() {
         let done = world.post(json!({ "text": format!("post {n}"), "tags": tags })).await;
-        let query = format!("select channel_id from posting.deliveries where message_id = '{}' order by 1", done["message_id"].as_str().unwrap());
-        let found: Vec<String> = world.rows(&query).await.iter().map(|row| row["channel_id"].as_str().unwrap().to_owned()).collect();
+        let query = format!(
+            "select channel_id from posting.deliveries where message_id = '{}' order by 1",
+            done["message_id"].as_str().unwrap()
+        );
+        let found: Vec<String> =
+            world.rows(&query).await.iter().map(|row| row["channel_id"].as_str().unwrap().to_owned()).collect();
         assert_eq!(found.join(","), *expected, "{tags:?}");
     }
 }
@@ -236,7 +240,8 @@ async fn an_album_is_checked_and_planned_as_each_provider_takes_it() {
     assert_eq!(steps(images(2), "a").await, json!([{ "text": true, "media": [0, 1] }]));
     let long = json!({ "text": "x".repeat(1025), "media": media(&["image", "video"]) });
     assert_eq!(steps(long, "a").await, json!([{ "text": true }, { "media": [0, 1] }]));
-    let button = json!({ "text": "t", "media": media(&["image", "image"]), "buttons": [[{ "text": "go", "url": "https://e.org" }]] });
+    let button =
+        json!({ "text": "t", "media": media(&["image", "image"]), "buttons": [[{ "text": "go", "url": "https://e.org" }]] });
     assert_eq!(steps(button, "a").await, json!([{ "text": true }, { "media": [0, 1] }]));
     let mixed = json!({ "text": "t", "media": media(&["image", "file", "video", "audio"]) });
     let series = json!([{ "text": true, "media": [0] }, { "text": false, "media": [1] }, { "text": false, "media": [2] }, { "text": false, "media": [3] }]);
@@ -246,7 +251,12 @@ async fn an_album_is_checked_and_planned_as_each_provider_takes_it() {
 #[tokio::test]
 async fn a_template_and_links_are_rendered_once_and_kept() {
     let world = one_channel().await;
-    world.set_channel("a", r#"settings = '{"template": "{text}\n\n— {links} <b>Канал</b>", "parse_mode": "HTML", "disable_preview": true}'"#).await;
+    world
+        .set_channel(
+            "a",
+            r#"settings = '{"template": "{text}\n\n— {links} <b>Канал</b>", "parse_mode": "HTML", "disable_preview": true}'"#,
+        )
+        .await;
     world.post(json!({ "text": "Hi {links} {text}", "links": ["HTTPS://E.org/a?b=1&utm_source=x#frag"] })).await;
     let delivery = &world.deliveries().await[0];
     assert_eq!(delivery.rendered_text.as_deref(), Some("Hi {links} {text}\n\n— https://e.org/a?b=1 <b>Канал</b>"));
@@ -257,7 +267,12 @@ async fn a_template_and_links_are_rendered_once_and_kept() {
 async fn a_channel_takes_only_what_its_send_mode_lets_in() {
     let world = one_channel().await;
     world.set_channel("a", "send_mode = 'text'").await;
-    assert!(problem(&world, json!({ "media": [{ "type": "image", "file_id": "f" }] }), "a").await.unwrap().contains("takes text only"));
+    assert!(
+        problem(&world, json!({ "media": [{ "type": "image", "file_id": "f" }] }), "a")
+            .await
+            .unwrap()
+            .contains("takes text only")
+    );
     world.set_channel("a", "send_mode = 'media'").await;
     assert!(problem(&world, json!({ "text": "x" }), "a").await.unwrap().contains("takes media only"));
 }
@@ -279,8 +294,12 @@ async fn a_windowed_channel_waits_for_its_window_and_a_scheduled_post_for_its_ti
     world.channel("b", "telegram", -1002, "").await;
     world.post(json!({ "text": "evening" })).await;
     world.post(json!({ "text": "night", "scheduled_for": "2026-03-03T21:30:00Z" })).await;
-    let times = world.rows("select channel_id, not_before from posting.deliveries order by created_at, not_before, channel_id").await;
-    let found: Vec<String> = times.iter().map(|row| format!("{} {}", row["channel_id"].as_str().unwrap(), &row["not_before"].as_str().unwrap()[..16])).collect();
+    let times =
+        world.rows("select channel_id, not_before from posting.deliveries order by created_at, not_before, channel_id").await;
+    let found: Vec<String> = times
+        .iter()
+        .map(|row| format!("{} {}", row["channel_id"].as_str().unwrap(), &row["not_before"].as_str().unwrap()[..16]))
+        .collect();
     assert_eq!(found, ["b 2026-03-02T09:00", "a 2026-03-02T15:00", "a 2026-03-03T21:30", "b 2026-03-03T21:30"]);
     assert_eq!(world.drain().await, 1);
     world.advance(6 * 3600);

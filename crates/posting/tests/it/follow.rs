@@ -14,12 +14,14 @@ async fn delivered() -> (World, Value) {
 }
 
 async fn follow(world: &World, message_id: &Value, operation: &str, raw: Value) -> Value {
-    let query = format!("select posting.follow_post($ws, '{}', '{operation}', '{raw}', 'trace', 'me')", message_id.as_str().unwrap());
+    let query =
+        format!("select posting.follow_post($ws, '{}', '{operation}', '{raw}', 'trace', 'me')", message_id.as_str().unwrap());
     world.ask(&query).await
 }
 
 async fn edits(world: &World) -> Vec<(String, String)> {
-    let rows = world.rows("select operation, status from posting.deliveries order by created_at, operation desc, channel_id").await;
+    let rows =
+        world.rows("select operation, status from posting.deliveries order by created_at, operation desc, channel_id").await;
     rows.iter().map(|row| (row["operation"].as_str().unwrap().to_owned(), row["status"].as_str().unwrap().to_owned())).collect()
 }
 
@@ -56,7 +58,14 @@ async fn an_edit_is_retried_and_never_overtakes_an_earlier_one() {
     world.drain().await;
     let calls = world.sent("telegram", -1001).await;
     assert!(calls.last().unwrap().to_string().contains("third"), "{calls:?}");
-    assert_eq!(world.ask("select attempt from posting.deliveries where operation = 'edit' and channel_id = 'a' order by created_at limit 1").await, json!(2));
+    assert_eq!(
+        world
+            .ask(
+                "select attempt from posting.deliveries where operation = 'edit' and channel_id = 'a' order by created_at limit 1"
+            )
+            .await,
+        json!(2)
+    );
 }
 
 #[tokio::test]

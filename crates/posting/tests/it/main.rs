@@ -1,6 +1,7 @@
 //! The promises of posting, on a real PostgreSQL and simulated providers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod catalog;
 mod dispatch;
 mod enqueue;
 mod follow;
@@ -14,8 +15,8 @@ mod random;
 mod reads;
 mod runbook;
 mod stage;
-mod support;
 mod states;
+mod support;
 mod upkeep;
 mod windows;
 mod world;

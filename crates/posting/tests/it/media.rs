@@ -10,7 +10,9 @@ use crate::world::World;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xff\xff?\0\x05\xfe\x02\xfe\xdc\xccY\xe7\0\0\0\0IEND\xaeB`\x82";
 
 async fn keep(world: &World, bytes: &'static [u8], content_type: &str) -> String {
-    posting::media::keep(&world.test.db, &world.tools.objects, world.workspace, Bytes::from_static(bytes), content_type).await.unwrap()
+    posting::media::keep(&world.test.db, &world.tools.objects, world.workspace, Bytes::from_static(bytes), content_type)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -25,8 +27,13 @@ async fn the_same_bytes_are_stored_once_and_a_provider_gets_them_once() {
         world.drain().await;
     }
     assert_eq!(world.statuses().await, "a sent, a sent, m sent, m sent");
-    let known = world.rows("select provider, file_id is not null as has, expires_at is not null as ends from posting.media_blobs order by 1").await;
-    assert_eq!(known, [json!({ "provider": "max", "has": true, "ends": true }), json!({ "provider": "telegram", "has": true, "ends": false })]);
+    let known = world
+        .rows("select provider, file_id is not null as has, expires_at is not null as ends from posting.media_blobs order by 1")
+        .await;
+    assert_eq!(
+        known,
+        [json!({ "provider": "max", "has": true, "ends": true }), json!({ "provider": "telegram", "has": true, "ends": false })]
+    );
     let calls = world.sent("telegram", -1001).await;
     let file_id = world.ask("select file_id from posting.media_blobs where provider = 'telegram'").await;
     assert!(calls[1].to_string().contains(file_id.as_str().unwrap()), "the second time by its name: {}", calls[1]);
@@ -50,7 +57,10 @@ async fn a_forgotten_materialization_is_made_anew_and_missing_bytes_end_the_deli
     world.drain().await;
     let last = world.deliveries().await.pop().unwrap();
     let error = last.last_error.unwrap();
-    assert_eq!((last.status.as_str(), error["code"].as_str(), error["scope"].as_str()), ("failed_permanent", Some("media_missing_origin"), Some("delivery")));
+    assert_eq!(
+        (last.status.as_str(), error["code"].as_str(), error["scope"].as_str()),
+        ("failed_permanent", Some("media_missing_origin"), Some("delivery"))
+    );
     world.advance(1);
     world.post(json!({ "text": "three", "media": [{ "type": "image", "blob_ref": "never-seen" }] })).await;
     assert_eq!(world.deliveries().await.pop().unwrap().last_error.unwrap()["code"], "media_missing_origin");
@@ -60,14 +70,18 @@ async fn a_forgotten_materialization_is_made_anew_and_missing_bytes_end_the_deli
 async fn an_album_goes_out_in_order_and_its_ids_are_kept() {
     let world = World::new().await;
     world.channel("a", "telegram", -1001, "").await;
-    let media: Vec<Value> = ["one", "two", "three"].iter().map(|caption| json!({ "type": "image", "url": "https://e.org/x.png", "caption": caption })).collect();
+    let media: Vec<Value> = ["one", "two", "three"]
+        .iter()
+        .map(|caption| json!({ "type": "image", "url": "https://e.org/x.png", "caption": caption }))
+        .collect();
     world.post(json!({ "media": media })).await;
     world.drain().await;
     let delivery = &world.deliveries().await[0];
     assert_eq!(delivery.status, "sent");
     assert_eq!(delivery.render_meta["series_progress"]["provider_message_ids"].as_array().unwrap().len(), 3);
     let text = world.sent("telegram", -1001).await[0].to_string();
-    let places: Vec<usize> = ["one", "two", "three"].iter().map(|caption| text.find(&format!("\"{caption}\"")).unwrap()).collect();
+    let places: Vec<usize> =
+        ["one", "two", "three"].iter().map(|caption| text.find(&format!("\"{caption}\"")).unwrap()).collect();
     assert!(places.is_sorted(), "{text}");
 }
 
@@ -91,7 +105,11 @@ async fn a_series_that_breaks_off_goes_on_where_it_stopped() {
     assert_eq!(world.statuses().await, "m sent");
     let sent = world.sent("max", -2001).await;
     assert_eq!(sent.len(), 3, "each item once");
-    assert_eq!(sent.iter().filter(|message| message.to_string().contains("three files")).count(), 1, "the text once, with the first");
+    assert_eq!(
+        sent.iter().filter(|message| message.to_string().contains("three files")).count(),
+        1,
+        "the text once, with the first"
+    );
     let progress = &world.deliveries().await[0].render_meta["series_progress"];
     assert_eq!((progress["sent_items"].as_i64(), progress["provider_message_ids"].as_array().map(Vec::len)), (Some(3), Some(3)));
 }
@@ -120,8 +138,14 @@ async fn media_given_by_address_is_fetched_within_limits_and_named_by_its_conten
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, app).await });
-    let fetcher = outbound::Fetcher::new(outbound::FetchSettings { allow: vec![address.to_string()], ..outbound::FetchSettings::default() }).unwrap();
-    let keep_all = async |payload: &mut Value| posting::media::keep_all(&world.test.db, &world.tools.objects, &fetcher, world.workspace, payload).await;
+    let fetcher = outbound::Fetcher::new(outbound::FetchSettings {
+        allow: vec![address.to_string()],
+        ..outbound::FetchSettings::default()
+    })
+    .unwrap();
+    let keep_all = async |payload: &mut Value| {
+        posting::media::keep_all(&world.test.db, &world.tools.objects, &fetcher, world.workspace, payload).await
+    };
     let mut payload = json!({ "media": [{ "type": "image", "url": format!("http://{address}/p.png") }] });
     keep_all(&mut payload).await.unwrap();
     assert!(payload["media"][0]["blob_ref"].as_str().unwrap().starts_with("sha256-"));

@@ -27,7 +27,7 @@ fn refusal<T: std::fmt::Debug>(result: Result<T, DbError>) -> (String, String) {
     }
 }
 
-fn note(more: Value) -> Value {
+fn note(more: &Value) -> Value {
     let mut note = json!({ "operator": "ann@shop.example", "reason": "it is mended" });
     note.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     note
@@ -50,7 +50,7 @@ async fn the_dead_are_requeued_as_the_runbook_does_and_the_dispatchers_are_told(
     let row = format!("delivery {dead}");
     assert_eq!(changes.fields(), [format!("{row}: next_retry_at phase status updated_at")]);
     assert_eq!(changes.field(&row, "next_retry_at"), "2026-03-02T09:00:00+00:00");
-    let meta = note(json!({ "from_status": "dead" }));
+    let meta = note(&json!({ "from_status": "dead" }));
     assert_eq!(changes.events(), [(dead.to_string(), "manual_requeue".to_owned(), 1, meta)]);
     assert_eq!(stage.start(stage.ours).await, [(dead, "old-bot".to_owned(), 2)]);
 }
@@ -112,7 +112,7 @@ async fn all_of_a_kind_are_previewed_then_requeued_except_those_whose_outcome_no
     let changes = stage.changes(&before).await;
     assert_eq!(
         changes.events(),
-        [(failed.to_string(), "manual_requeue".to_owned(), 1, note(json!({ "from_status": "failed_permanent" })))]
+        [(failed.to_string(), "manual_requeue".to_owned(), 1, note(&json!({ "from_status": "failed_permanent" })))]
     );
     // Whoever names it has decided.
     let named = ops::requeue_failed(&stage.test.db, stage.ours, ANN, Which::Named(&[held]), Mode::Apply).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_paused_channel_gives_back_its_claims_and_starts_nothing() {
         format!("delivery {claimed}: claim_token claimed_at status"),
     ];
     assert_eq!(changes.fields(), expected, "the clock stands still, so updated_at does too");
-    let meta = note(json!({ "manual": true, "until": "2026-03-02T10:00:00+00:00" }));
+    let meta = note(&json!({ "manual": true, "until": "2026-03-02T10:00:00+00:00" }));
     assert_eq!(changes.events(), [("a".to_owned(), "channel_paused".to_owned(), 0, meta)]);
     assert!(stage.start(stage.ours).await.is_empty());
     for seconds in [0, 31_536_001] {
@@ -175,7 +175,7 @@ async fn a_quarantined_channel_is_opened_without_a_probe() {
     assert!(channel.enabled && channel.paused_until.is_none() && channel.error_streak == 0);
     let changes = stage.changes(&before).await;
     assert_eq!(changes.fields(), [format!("{}: error_streak paused_until updated_at", stage.channel("a"))]);
-    assert_eq!(changes.events(), [("a".to_owned(), "channel_enabled".to_owned(), 0, note(json!({ "manual": true })))]);
+    assert_eq!(changes.events(), [("a".to_owned(), "channel_enabled".to_owned(), 0, note(&json!({ "manual": true })))]);
     assert_eq!(stage.start(stage.ours).await.len(), queued.len());
 }
 
@@ -195,7 +195,7 @@ async fn a_group_is_closed_and_opened_channel_by_channel() {
     ];
     expected.sort();
     assert_eq!(changes.fields(), expected);
-    let meta = note(json!({ "manual": true, "rate_group": "bot" }));
+    let meta = note(&json!({ "manual": true, "rate_group": "bot" }));
     let event = |channel: &str, action: &str| (channel.to_owned(), action.to_owned(), 0, meta.clone());
     assert_eq!(changes.events(), [event("a", "channel_disabled"), event("b", "channel_disabled")]);
     assert!(stage.start(stage.ours).await.is_empty());
@@ -232,7 +232,7 @@ async fn a_credential_in_use_is_not_rotated_until_the_channel_has_drained() {
     assert_eq!(changes.fields(), [format!("{}: auth_ref rate_group", stage.channel("a"))]);
     let auth = changes.added.iter().position(|row| row.get("rotated_at").is_some()).unwrap();
     assert_eq!(changes.added.remove(auth)["auth_ref"], "new-bot");
-    let meta = note(json!({ "old_auth_ref": "old-bot", "new_auth_ref": "new-bot", "rate_group": "spare" }));
+    let meta = note(&json!({ "old_auth_ref": "old-bot", "new_auth_ref": "new-bot", "rate_group": "spare" }));
     assert_eq!(changes.events(), [("a".to_owned(), "auth_rotated".to_owned(), 0, meta)]);
     stage.now(121).await;
     assert_eq!(stage.start(stage.ours).await, [(next, "new-bot".to_owned(), 1)]);
@@ -280,7 +280,7 @@ async fn what_is_stale_is_released_or_held_and_what_is_young_is_left_alone() {
     assert_eq!(changes.field(&format!("delivery {sending}"), "next_retry_at"), "2026-03-02T09:00:15+00:00");
     changes.added.retain(|row| row["result"] == "ok");
     let found = |id: Uuid, action: &str, attempt: i64, more: Value| {
-        let mut meta = note(more);
+        let mut meta = note(&more);
         meta["reason"] = "manual_stuck_release".into();
         meta["note"] = ANN.reason.into();
         assert!(changes.events().contains(&(id.to_string(), action.to_owned(), attempt, meta)), "{:?}", changes.events());

@@ -31,7 +31,11 @@ impl Door {
         world.channel("a", "telegram", -1001, "").await;
         world.channel("m", "max", -2001, "").await;
         let hash = Secret::new(SECRET).sha256_hex();
-        world.run(&format!("insert into core.workspace_endpoints (workspace_id, kind, secret_hash) values ($ws, 'webhook_push', '{hash}')")).await;
+        world
+            .run(&format!(
+                "insert into core.workspace_endpoints (workspace_id, kind, secret_hash) values ($ws, 'webhook_push', '{hash}')"
+            ))
+            .await;
         if !more.is_empty() {
             world.run(&format!("update core.workspace_endpoints set {more}")).await;
         }
@@ -68,7 +72,10 @@ async fn a_post_is_accepted_after_everything_that_delivers_it_is_stored() {
     let answer = door.push(json!({ "text": "Hello #News", "source_ref": "n1" })).await;
     assert_eq!(answer.status, 202, "{}", answer.body);
     let data = &answer.body["data"];
-    assert_eq!((&data["outcome"], &data["deliveries"], &data["tags"]), (&json!("accepted"), &json!({ "queued": 2 }), &json!(["news"])));
+    assert_eq!(
+        (&data["outcome"], &data["deliveries"], &data["tags"]),
+        (&json!("accepted"), &json!({ "queued": 2 }), &json!(["news"]))
+    );
     let runs = door.world.rows("select run_id, kind, stats_json from posting.ingest_runs").await;
     assert_eq!((&runs[0]["run_id"], &runs[0]["stats_json"]["accepted"]), (&data["run_id"], &json!(1)));
     assert_eq!(door.world.ask("select trace_id from posting.deliveries limit 1").await, data["trace_id"]);
@@ -161,7 +168,13 @@ async fn a_flood_is_refused_with_a_time_to_come_back_and_counted() {
     for n in 0..6 {
         door.push(json!({ "text": format!("more {n}") })).await;
     }
-    let told: i64 = door.world.rows("select stats_json->'rate_limited' as n from posting.ingest_runs where stats_json ? 'rate_limited'").await.iter().map(|row| row["n"].as_i64().unwrap()).sum();
+    let told: i64 = door
+        .world
+        .rows("select stats_json->'rate_limited' as n from posting.ingest_runs where stats_json ? 'rate_limited'")
+        .await
+        .iter()
+        .map(|row| row["n"].as_i64().unwrap())
+        .sum();
     assert_eq!(told, 16, "the first at once, the other fourteen with the next one a second later");
     assert_eq!(door.world.events("action = 'ingress_rate_limited'").await.len(), 2);
 }

@@ -102,7 +102,8 @@ async fn a_post_tells_where_each_copy_stands_why_it_waits_and_what_follows_it() 
     let post = reader.get(&format!("/api/posts/{id}")).await;
     assert_eq!(post["post"]["payload"]["text"], "Hello");
     let copies = post["deliveries"].as_array().unwrap();
-    let told: Vec<_> = copies.iter().map(|copy| (copy["channel_id"].as_str().unwrap(), copy["status"].as_str().unwrap())).collect();
+    let told: Vec<_> =
+        copies.iter().map(|copy| (copy["channel_id"].as_str().unwrap(), copy["status"].as_str().unwrap())).collect();
     assert_eq!(told, [("a", "sent"), ("m", "sent"), ("z", "queued")]);
     assert_eq!((&copies[0]["waiting_for"], copies[0]["channel_title"].as_str()), (&Value::Null, Some("News")));
     assert!(copies[0]["provider_message_id"].is_string() && copies[0]["sent_at"].is_string());
@@ -214,7 +215,11 @@ async fn what_belongs_to_another_workspace_is_not_there() {
     let token = token(&reader.world, stranger, Scope::Read).await;
     for path in [format!("/api/posts/{id}"), format!("/api/deliveries/{delivery}"), "/api/channels/a".to_owned()] {
         let (status, body) = reader.ask(Some(&token), &path).await;
-        assert_eq!((status, body["error"]["message"].as_str().unwrap().contains("there is no such")), (404, true), "{path}: {body}");
+        assert_eq!(
+            (status, body["error"]["message"].as_str().unwrap().contains("there is no such")),
+            (404, true),
+            "{path}: {body}"
+        );
     }
     for (path, list) in [
         ("/api/posts".to_owned(), "posts"),
@@ -255,7 +260,15 @@ async fn a_question_that_cannot_be_answered_is_refused_with_words() {
     }
     reader.refusal("/api/posts/not-an-id", 404).await;
     let writer = token(&reader.world, reader.world.workspace, Scope::Write).await;
-    for path in ["/api/posts", "/api/deliveries", "/api/events", "/api/channels", "/api/sources", "/api/ingest-runs", "/api/posting/health"] {
+    for path in [
+        "/api/posts",
+        "/api/deliveries",
+        "/api/events",
+        "/api/channels",
+        "/api/sources",
+        "/api/ingest-runs",
+        "/api/posting/health",
+    ] {
         assert_eq!(reader.ask(None, path).await.0, 401, "{path}");
         assert_eq!(reader.ask(Some(&writer), path).await.0, 403, "{path}");
     }
@@ -292,7 +305,8 @@ async fn a_channel_tells_its_health_and_posting_tells_it_at_a_glance() {
 #[tokio::test]
 async fn a_source_is_shown_without_its_secrets_and_with_its_last_run() {
     let reader = Reader::new().await;
-    let config = r#"{"url": "https://user:hunter22@feeds.example/rss", "headers": {"authorization": "Bearer abcdef0123456789abcdef"}}"#;
+    let config =
+        r#"{"url": "https://user:hunter22@feeds.example/rss", "headers": {"authorization": "Bearer abcdef0123456789abcdef"}}"#;
     reader.world.run(&format!("insert into posting.pull_sources (workspace_id, source_id, kind, config_json) values ($ws, 'news', 'rss', '{config}')")).await;
     reader.world.run("insert into posting.ingest_runs (workspace_id, kind, source_id, stats_json) values ($ws, 'pull', 'news', '{\"new\": 3}')").await;
     let sources = reader.get("/api/sources").await;
@@ -306,7 +320,12 @@ async fn a_source_is_shown_without_its_secrets_and_with_its_last_run() {
 async fn the_words_of_the_filters_are_those_of_the_tables() {
     let reader = Reader::new().await;
     let words = async |constraint: &str| {
-        let rule = reader.world.ask(&format!("select pg_get_constraintdef(oid) from pg_constraint where conname = '{constraint}' and conislocal limit 1")).await;
+        let rule = reader
+            .world
+            .ask(&format!(
+                "select pg_get_constraintdef(oid) from pg_constraint where conname = '{constraint}' and conislocal limit 1"
+            ))
+            .await;
         let rule = rule.as_str().unwrap().to_owned();
         rule.split('\'').skip(1).step_by(2).map(ToOwned::to_owned).collect::<HashSet<_>>()
     };

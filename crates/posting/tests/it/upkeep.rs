@@ -16,7 +16,10 @@ use crate::world::{World, code};
 fn runner(world: &World, mail: Option<Mail>) -> Runner {
     let mut registry = Registry::new();
     let tools = &world.tools;
-    posting::alerts::register(&mut registry, Teller { db: tools.db.clone(), telegram: tools.telegram.clone(), credentials: tools.credentials.clone(), mail });
+    posting::alerts::register(
+        &mut registry,
+        Teller { db: tools.db.clone(), telegram: tools.telegram.clone(), credentials: tools.credentials.clone(), mail },
+    );
     posting::upkeep::register(&mut registry, &tools.db, &tools.objects);
     Runner::new(world.test.db.clone(), registry, "test".to_owned())
 }
@@ -145,7 +148,11 @@ async fn everything_is_forgotten_on_its_schedule_and_not_before() {
 async fn receipts_go_after_three_days() {
     let world = World::new().await;
     let hash = "a".repeat(64);
-    world.run(&format!("insert into core.workspace_endpoints (workspace_id, kind, secret_hash) values ($ws, 'webhook_push', '{hash}')")).await;
+    world
+        .run(&format!(
+            "insert into core.workspace_endpoints (workspace_id, kind, secret_hash) values ($ws, 'webhook_push', '{hash}')"
+        ))
+        .await;
     let enqueue = r#"select posting.enqueue_messages_and_deliveries($ws, (select endpoint_id from core.workspace_endpoints), 'push', '{"text": "x", "source_ref": "r"}')"#;
     world.ask(enqueue).await;
     world.advance(71 * 3600);
@@ -160,8 +167,13 @@ async fn receipts_go_after_three_days() {
 async fn stored_media_goes_when_nobody_needs_it_large_videos_sooner_and_comes_back_when_it_is_brought_again() {
     let world = World::new().await;
     world.channel("a", "telegram", -1001, "").await;
-    let keep = async |bytes: &'static [u8], kind: &str| posting::media::keep(&world.test.db, &world.tools.objects, world.workspace, Bytes::from_static(bytes), kind).await.unwrap();
-    let (needed, picture, video) = (keep(b"needed", "image/png").await, keep(b"picture", "image/png").await, keep(b"video", "video/mp4").await);
+    let keep = async |bytes: &'static [u8], kind: &str| {
+        posting::media::keep(&world.test.db, &world.tools.objects, world.workspace, Bytes::from_static(bytes), kind)
+            .await
+            .unwrap()
+    };
+    let (needed, picture, video) =
+        (keep(b"needed", "image/png").await, keep(b"picture", "image/png").await, keep(b"video", "video/mp4").await);
     world.post(json!({ "media": [{ "type": "image", "blob_ref": needed }] })).await;
     world.ask("select attempts_max from posting.policy($ws)").await;
     world.run("update posting.policies set large_video_bytes_threshold = 5").await;
@@ -198,7 +210,13 @@ async fn the_whole_answer_of_a_provider_is_kept_outside_the_journal_and_for_a_sh
     let world = World::new().await;
     world.channel("a", "telegram", -1001, "").await;
     let long = format!("Bad Request: can't parse entities: {}", "very long story ".repeat(100));
-    world.fault("telegram", -1001, json!({ "status": 400, "body": { "ok": false, "error_code": 400, "description": long }, "times": 1 })).await;
+    world
+        .fault(
+            "telegram",
+            -1001,
+            json!({ "status": 400, "body": { "ok": false, "error_code": 400, "description": long }, "times": 1 }),
+        )
+        .await;
     world.post(json!({ "text": "x" })).await;
     world.drain().await;
     let event = &world.rows("select error, payload_ref from posting.events where payload_ref is not null").await[0];

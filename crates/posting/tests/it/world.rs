@@ -59,7 +59,8 @@ impl World {
             telegram: Messenger::Telegram(Telegram::new(client.clone(), &format!("{base}/telegram"))),
             max: Messenger::Max(max),
             objects: Objects::open(&Place::Files { dir: files.path().join("objects") }).unwrap(),
-            fetcher: Fetcher::new(FetchSettings { allow: vec![base["http://".len()..].to_owned()], ..FetchSettings::default() }).unwrap(),
+            fetcher: Fetcher::new(FetchSettings { allow: vec![base["http://".len()..].to_owned()], ..FetchSettings::default() })
+                .unwrap(),
             credentials: Credentials::default(),
         };
         let owner = tokio::sync::Mutex::new(test.owner().await);
@@ -68,7 +69,13 @@ impl World {
             let path = world.files.path().join(platform);
             std::fs::write(&path, token).unwrap();
             let query = "insert into posting.credential_bindings (workspace_id, auth_ref, platform, secret_ref) values ($1, 'bot', $2, $3)";
-            sqlx::query(query).bind(workspace.uuid()).bind(platform).bind(format!("file:{}", path.display())).execute(world.test.db.pool()).await.unwrap();
+            sqlx::query(query)
+                .bind(workspace.uuid())
+                .bind(platform)
+                .bind(format!("file:{}", path.display()))
+                .execute(world.test.db.pool())
+                .await
+                .unwrap();
         }
         world
     }
@@ -95,7 +102,10 @@ impl World {
 
     pub(crate) async fn try_ask(&self, expression: &str) -> Result<Value, sqlx::Error> {
         let query = format!("select to_jsonb(({}))", expression.replace("$ws", &format!("'{}'", self.workspace)));
-        sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(query)).fetch_one(self.test.db.pool()).await.map(Option::unwrap_or_default)
+        sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(query))
+            .fetch_one(self.test.db.pool())
+            .await
+            .map(Option::unwrap_or_default)
     }
 
     pub(crate) async fn run(&self, statement: &str) -> u64 {
@@ -146,9 +156,13 @@ impl World {
 
     /// The actions of the events, oldest first, errors marked.
     pub(crate) async fn events(&self, filter: &str) -> Vec<String> {
-        let query = format!("select action, result from posting.events where {filter} order by ts, case action when 'enqueue' then 0 when 'send_attempt' then 1 else 2 end, result desc");
+        let query = format!(
+            "select action, result from posting.events where {filter} order by ts, case action when 'enqueue' then 0 when 'send_attempt' then 1 else 2 end, result desc"
+        );
         let rows = self.rows(&query).await;
-        rows.iter().map(|row| format!("{}{}", row["action"].as_str().unwrap(), if row["result"] == "error" { " error" } else { "" })).collect()
+        rows.iter()
+            .map(|row| format!("{}{}", row["action"].as_str().unwrap(), if row["result"] == "error" { " error" } else { "" }))
+            .collect()
     }
 
     pub(crate) fn advance(&self, seconds: i64) {
@@ -190,5 +204,8 @@ fn reqwest_method(name: &str) -> reqwest::Method {
 
 /// The SQLSTATE of a refusal.
 pub(crate) fn code(error: &sqlx::Error) -> String {
-    error.as_database_error().and_then(|error| error.code().map(std::borrow::Cow::into_owned)).unwrap_or_else(|| error.to_string())
+    error
+        .as_database_error()
+        .and_then(|error| error.code().map(std::borrow::Cow::into_owned))
+        .unwrap_or_else(|| error.to_string())
 }
