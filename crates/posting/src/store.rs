@@ -33,7 +33,6 @@ pub(crate) struct Dispatched {
     pub(crate) sendings: Vec<Sending>,
     /// Claimed for a slot that is still ahead.
     pub(crate) waiting: Vec<(Timestamp, Uuid)>,
-    pub(crate) oldest: Option<Timestamp>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -41,7 +40,6 @@ struct DispatchRow {
     delivery_id: Option<Uuid>,
     waiting: Option<Vec<Uuid>>,
     slots: Option<Vec<SqlTimestamp>>,
-    oldest: Option<SqlTimestamp>,
 }
 
 pub(crate) async fn dispatch(
@@ -49,15 +47,14 @@ pub(crate) async fn dispatch(
     workspace: WorkspaceId,
     run_id: &str,
     limit: i32,
-    after: Option<Timestamp>,
+    heads: &Value,
 ) -> Result<Dispatched, DbError> {
-    let query = "select (d.sending).*, d.waiting, d.slots, d.oldest
-                   from posting.dispatch($1, $2, $3, coalesce($4, '-infinity'::timestamptz)) d";
+    let query = "select (d.sending).*, d.waiting, d.slots from posting.dispatch($1, $2, $3, $4) d";
     let rows = sqlx::query(query)
         .bind(workspace.uuid())
         .bind(run_id)
         .bind(limit)
-        .bind(after.map(jiff_sqlx::ToSqlx::to_sqlx))
+        .bind(heads)
         .fetch_all(db)
         .await?;
     let mut dispatched = Dispatched::default();
@@ -68,9 +65,13 @@ pub(crate) async fn dispatch(
         }
         let slots = common.slots.unwrap_or_default().into_iter().map(SqlTimestamp::to_jiff);
         dispatched.waiting = slots.zip(common.waiting.unwrap_or_default()).collect();
-        dispatched.oldest = common.oldest.map(SqlTimestamp::to_jiff);
     }
     Ok(dispatched)
+}
+
+/// Where the queue of each channel begins, looking from `from` on.
+pub(crate) async fn queue_heads(db: impl PgExecutor<'_>, workspace: WorkspaceId, from: &Value) -> Result<Value, DbError> {
+    Ok(sqlx::query_scalar("select posting.queue_heads($1, $2)").bind(workspace.uuid()).bind(from).fetch_one(db).await?)
 }
 
 pub(crate) async fn start_sending(

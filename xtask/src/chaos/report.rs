@@ -1,6 +1,6 @@
 //! What is printed: one line for each promise, and the story of whoever broke one.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use super::{Outcome, check::Verdict, evidence::Evidence, stage::Stage};
 
@@ -11,7 +11,12 @@ pub(super) fn print(stage: &Stage, evidence: &Evidence, verdicts: &[Verdict], to
     let tally = stage.crew.tally();
     let kinds: Vec<String> = tally.kills.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     println!("kills: {} ({})", tally.total(), kinds.join(", "));
-    println!("stops past the lease: {}; took {:.0} s", evidence.stops.len(), took.as_secs_f64());
+    let worst = stage.worst_moments.load(Ordering::Relaxed);
+    println!(
+        "stops past the lease: {}, {worst} of them until the worst moment; took {:.0} s",
+        evidence.stops.len(),
+        took.as_secs_f64()
+    );
     for verdict in verdicts {
         let mark = if verdict.broken.is_empty() { "ok  " } else { "FAIL" };
         println!("{mark} {}: {}", verdict.promise, verdict.figures);

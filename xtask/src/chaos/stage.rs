@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicI64},
+        atomic::{AtomicBool, AtomicI64, AtomicU32},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -56,6 +56,8 @@ pub(super) struct Stage {
     stops: Mutex<Vec<(i64, i64)>>,
     /// Deliveries under way, as last seen: the pushers do not go far ahead of the dispatchers.
     pub(super) inflight: AtomicI64,
+    /// How often a stopped worker woke up just when another had begun with what it held.
+    pub(super) worst_moments: AtomicU32,
     /// Posts that are to be sent at once, however much is under way: somebody is about to be killed in the middle of them.
     pub(super) urgent: Semaphore,
     pub(super) is_pushing: AtomicBool,
@@ -106,6 +108,7 @@ impl Stage {
             random: Mutex::new(Random::seeded(seed)),
             stops: Mutex::default(),
             inflight: AtomicI64::new(0),
+            worst_moments: AtomicU32::new(0),
             urgent: Semaphore::new(0),
             is_pushing: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
@@ -159,7 +162,16 @@ impl Stage {
         Ok(())
     }
 
-    pub(super) async fn add_fault(&self, fault: &Value) -> Result<()> {
+    /// The next calls succeed, but only after a while; what comes after them fails as before.
+    pub(super) async fn slow_down(&self, delay_ms: u64, times: u32) -> Result<()> {
+        self.end_faults().await?;
+        for provider in ["telegram", "max"] {
+            self.add_fault(&json!({"provider": provider, "delay_ms": delay_ms, "times": times})).await?;
+        }
+        self.unleash_faults().await
+    }
+
+    async fn add_fault(&self, fault: &Value) -> Result<()> {
         self.http.post(format!("{}/control/faults", self.simulator)).json(fault).send().await?.error_for_status()?;
         Ok(())
     }

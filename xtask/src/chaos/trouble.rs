@@ -1,12 +1,13 @@
 //! What goes wrong in a round: somebody is killed, stopped or cut off, chosen at random.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use anyhow::Result;
-use serde_json::json;
 
 use super::{
-    channels::CHANNELS,
     crew::Part,
     stage::{Stage, now_ms},
 };
@@ -24,25 +25,36 @@ enum Trouble {
     /// `kill -9` of one backend: the postmaster ends all others and recovers.
     KillBackend,
     CutConnections,
-    StopWorker,
+    /// Past its lease, and then for a random time or until its worst moment.
+    StopWorker(Until),
     Nothing,
 }
 
-const TROUBLES: [(u64, Trouble); 8] = [
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    AnyTime,
+    /// Another worker has just begun to send what this one was sending, and both will bring a success.
+    WorstMoment,
+}
+
+const TROUBLES: [(u64, Trouble); 9] = [
     (36, Trouble::Kill(Part::Dispatcher)),
     (12, Trouble::Kill(Part::Api)),
     (4, Trouble::Kill(Part::Owner)),
     (6, Trouble::KillPostmaster),
     (4, Trouble::KillBackend),
     (14, Trouble::CutConnections),
-    (14, Trouble::StopWorker),
+    (6, Trouble::StopWorker(Until::AnyTime)),
+    (8, Trouble::StopWorker(Until::WorstMoment)),
     (10, Trouble::Nothing),
 ];
 
-/// One round: three troubles, then a breath; whatever was broken is given the time to come back.
-pub(super) async fn round(stage: &Arc<Stage>, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
-    for _ in 0..3 {
-        let trouble = stage.draw(|random| random.weighted(&TROUBLES)).unwrap_or(Trouble::Nothing);
+/// One round: three troubles, then a breath; whatever was broken is given the time to come back. Every fourth round
+/// begins with a worker that is stopped until its worst moment.
+pub(super) async fn round(stage: &Arc<Stage>, number: u32, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
+    for n in 0..3 {
+        let drawn = stage.draw(|random| random.weighted(&TROUBLES)).unwrap_or(Trouble::Nothing);
+        let trouble = if n == 0 && number % 4 == 1 { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
         make(stage, trouble, stopped).await?;
         tokio::time::sleep(stage.draw(|random| random.millis(300, 1300))).await;
     }
@@ -87,14 +99,14 @@ async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::
                 }
             }
         }
-        Trouble::StopWorker => {
+        Trouble::StopWorker(until) => {
             let running = stage.crew.running(Part::Dispatcher);
             // One at a time, and never the last one that works.
             if stopped.as_ref().is_none_or(tokio::task::JoinHandle::is_finished)
                 && running.len() > 1
                 && let Some(pid) = stage.draw(|random| random.pick(&running))
             {
-                *stopped = Some(tokio::spawn(stop(Arc::clone(stage), pid)));
+                *stopped = Some(tokio::spawn(stop(Arc::clone(stage), pid, until)));
             }
         }
         Trouble::Nothing => {}
@@ -108,42 +120,55 @@ async fn backends(stage: &Stage) -> Vec<i32> {
     sqlx::query_scalar(query).fetch_all(&stage.db).await.unwrap_or_default()
 }
 
-/// Stops a worker past its lease. Half of them go on at a random time, half at the worst one: when another worker has just begun
-/// to send what this one was sending.
-pub(super) async fn stop(stage: Arc<Stage>, pid: i32) {
+/// Stops a worker and lets it go on.
+async fn stop(stage: Arc<Stage>, pid: i32, until: Until) {
+    if until == Until::WorstMoment {
+        // So that it has something under way whose good answer it will find when it wakes up.
+        let _ = stage.slow_down(700, 15).await;
+        tokio::time::sleep(stage.draw(|random| random.millis(200, 600))).await;
+    }
     let from = now_ms();
     if !stage.crew.stop(pid) {
         return;
     }
-    if stage.draw(|random| random.one_in(2)) {
-        tokio::time::sleep(stage.draw(|random| random.millis(PAST_THE_LEASE.0, PAST_THE_LEASE.1))).await;
+    let mut is_worst = false;
+    if until == Until::WorstMoment {
+        is_worst = tokio::time::timeout(WORST_MOMENT_MAX, worst_moment(&stage)).await.unwrap_or(false);
     } else {
-        let _ = tokio::time::timeout(WORST_MOMENT_MAX, worst_moment(&stage)).await;
+        tokio::time::sleep(stage.draw(|random| random.millis(PAST_THE_LEASE.0, PAST_THE_LEASE.1))).await;
     }
     stage.note_stop(from, now_ms());
     stage.crew.resume(pid);
+    if is_worst {
+        stage.worst_moments.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
-async fn worst_moment(stage: &Stage) {
+/// Waits for it; false when the stopped worker held nothing.
+async fn worst_moment(stage: &Stage) -> bool {
     tokio::time::sleep(Duration::from_millis(2_600)).await;
     // Nobody who runs sends for this long, so these are the stopped one's.
-    let query = "select delivery_id::text, channel_id from posting.deliveries
+    let query = "select delivery_id::text, attempt from posting.deliveries
                   where phase = 'inflight' and status = 'sending' and sending_started_at < now() - interval '2.4 seconds'";
-    let held: Vec<(String, String)> = sqlx::query_as(query).fetch_all(&stage.db).await.unwrap_or_default();
-    let ids: Vec<String> = held.iter().map(|(id, _)| id.clone()).collect();
-    for channel in CHANNELS.iter().filter(|channel| held.iter().any(|(_, id)| id == channel.id)) {
-        // A slow answer, so that the second attempt is still under way when the first one's worker wakes up.
-        let fault = json!({"provider": channel.platform, "target": channel.target, "delay_ms": 1500, "times": 2});
-        let _ = stage.add_fault(&fault).await;
-    }
-    let query = "select exists (select from posting.deliveries d where d.delivery_id = any ($1::uuid[]) and d.status = 'sending'
-                                   and d.attempt > 1 and d.sending_started_at > now() - interval '2 seconds')";
+    let held: Vec<(String, i32)> = sqlx::query_as(query).fetch_all(&stage.db).await.unwrap_or_default();
+    let (ids, attempts): (Vec<String>, Vec<i32>) = held.into_iter().unzip();
+    let query = "select coalesce(bool_or(d.status = 'sending' and d.attempt > h.attempt), false),
+                        coalesce(bool_or(d.status = 'retry'), false)
+                   from unnest($1::uuid[], $2::int[]) h (id, attempt) join posting.deliveries d on d.delivery_id = h.id";
+    let mut is_slow = false;
     while !ids.is_empty() {
-        if sqlx::query_scalar(query).bind(&ids).fetch_one(&stage.db).await.unwrap_or(false) {
+        let (has_begun, is_due) =
+            sqlx::query_as(query).bind(&ids).bind(&attempts).fetch_one(&stage.db).await.unwrap_or((false, false));
+        if has_begun && is_slow {
             // The other one has begun; let its call reach the simulator.
             tokio::time::sleep(stage.draw(|random| random.millis(50, 400))).await;
-            return;
+            return true;
+        }
+        if is_due && !is_slow {
+            // A slow answer, so that the second attempt is still under way when the first one's worker wakes up.
+            is_slow = stage.slow_down(1_500, 15).await.is_ok();
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    false
 }

@@ -183,7 +183,10 @@ fn copy_row(delivery: DeliveryRead, subject: Link, platform: String, now: Timest
         operation: if delivery.operation == "send" { String::new() } else { delivery.operation.clone() },
         status: words::status(&delivery.status, &delivery.operation, delivery.last_error.as_ref()),
         attempts: i64::from(delivery.attempt),
-        waits: delivery.waiting_for.as_ref().map(|reason| words::waits(reason, now)),
+        waits: match &delivery.waiting_for {
+            Some(reason) => Some(words::waits(reason, now)),
+            None => words::unsent(&delivery.status, delivery.last_error.as_ref()),
+        },
         error,
         at: moment(delivery.sent_at.unwrap_or(delivery.updated_at), now),
         provider_id: delivery.provider_message_id,

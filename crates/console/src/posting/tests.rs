@@ -105,6 +105,7 @@ fn an_error_is_told_with_its_code_once() {
 fn numbers_of_a_run_become_a_line() {
     let stats = json!({"accepted": 1, "deliveries": {"queued": 40, "deduped": 2}, "unchanged": true, "error": null});
     assert_eq!(words::describe(&stats, &[]), "accepted\u{a0}1 · deliveries: repeats\u{a0}2, queued\u{a0}40 · unchanged");
+    assert_eq!(words::describe(&json!({"until": "2026-11-16T10:17:05.852276+00:00"}), &[]), "until\u{a0}2026-11-16 10:17:05 UTC");
     assert_eq!(words::describe(&json!({"a": 1, "trace_id": "x"}), &["trace_id"]), "a\u{a0}1");
 }
 

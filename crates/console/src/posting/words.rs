@@ -51,8 +51,8 @@ pub(super) fn waits(waiting_for: &Value, now: Timestamp) -> Waits {
         "channel_disabled" => "Its channel is switched off",
         "channel_paused" => "Its channel is paused after errors and goes on",
         "probe" => "Another copy goes first, to see whether the channel works again",
-        "channel_closed" => "The channel has had as many posts as its limit allows: it is open again",
-        "platform_closed" => "The messenger takes no more from this bot for now: it is open again",
+        "channel_closed" => "The channel has had as many posts as its limit allows: the next may go",
+        "platform_closed" => "All channels of this bot share a limit: the next may go",
         "next_retry" => "It is tried again",
         "parallel" => "Others are being sent to this channel",
         "lease" => "A worker is sending it",
@@ -62,6 +62,16 @@ pub(super) fn waits(waiting_for: &Value, now: Timestamp) -> Waits {
         other => return Waits { why: other.replace('_', " "), until: None },
     };
     Waits { why: why.to_owned(), until: moment(&waiting_for["until"], now) }
+}
+
+/// Why a delivery that has come to its end was not sent, where that is as it should be.
+pub(super) fn unsent(status: &str, error: Option<&Value>) -> Option<Waits> {
+    let why = match status {
+        "deduped" => "The channel has this post already",
+        "failed_permanent" if error.is_some_and(is_withdrawn) => "The post was deleted first",
+        _ => return None,
+    };
+    Some(Waits { why: why.to_owned(), until: None })
 }
 
 fn moment(at: &Value, now: Timestamp) -> Option<Moment> {
@@ -128,7 +138,7 @@ pub(super) fn error(error: &Value) -> String {
     let code = error["code"].as_str().unwrap_or_default();
     match error["message"].as_str().filter(|message| !message.is_empty()) {
         Some(message) if code.is_empty() || message.contains(code) => message.to_owned(),
-        Some(message) => format!("{message} ({code})"),
+        Some(message) => format!("{message} ({})", code.replace('_', " ")),
         None => code.replace('_', " "),
     }
 }
@@ -149,7 +159,10 @@ pub(super) fn describe(data: &Value, without: &[&str]) -> String {
             Value::Object(inner) if inner.is_empty() => {}
             Value::Object(_) => words.push(format!("{key}: {}", describe(value, &[]).replace(" · ", ", "))),
             Value::Number(number) => words.push(format!("{key}\u{a0}{number}")),
-            Value::String(text) => words.push(format!("{key}: {}", kernel::redact::snippet(text, 120))),
+            Value::String(text) => words.push(match text.parse::<Timestamp>() {
+                Ok(at) => format!("{key}\u{a0}{}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+                Err(_) => format!("{key}: {}", kernel::redact::snippet(text, 120)),
+            }),
             Value::Array(items) => {
                 let items: Vec<String> =
                     items.iter().map(|item| item.as_str().map_or_else(|| describe(item, &[]), ToOwned::to_owned)).collect();

@@ -2,5 +2,5 @@
 -- is for one claim: whoever holds it may start and finish these deliveries, and nobody else.
 create or replace function posting.claim_deliveries(p_workspace_id uuid, p_run_id text, p_limit int)
 returns setof posting.deliveries language sql as $$
-    select * from posting.claim_due(p_workspace_id, p_run_id, p_limit, '-infinity')
+    select * from posting.claim_due(p_workspace_id, p_run_id, p_limit, '{}')
 $$;

@@ -8,10 +8,9 @@
 -- and clocks that must not move meanwhile. After it the order is the specification's: platform_limits, channels,
 -- deliveries; the last with SKIP LOCKED, so that a row which somebody else holds never stops the rest.
 --
--- Finished deliveries leave dead entries in the index until vacuum comes, for minutes when a long transaction runs beside. So a
--- dispatcher says where its last claim had come (p_after) and the scan starts there; now and then it starts from the
--- beginning, for deliveries that were given back.
-create or replace function posting.claim_due(p_workspace_id uuid, p_run_id text, p_limit int, p_after timestamptz)
+-- p_heads says where the queue of each channel begins (see queue_heads); a channel that it does not name is looked at from
+-- its beginning.
+create or replace function posting.claim_due(p_workspace_id uuid, p_run_id text, p_limit int, p_heads jsonb)
 returns setof posting.deliveries language plpgsql
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
@@ -61,7 +60,7 @@ begin
                   select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
                     from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
                            where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                             and d.created_at >= p_after and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                             and d.created_at >= coalesce((p_heads->>c.channel_id)::timestamptz, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
                              and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
                            order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d

@@ -106,3 +106,5 @@ comment on table posting.channel_counters is 'How many deliveries of a channel a
 
 select platform.protect('posting.policies'), platform.protect('posting.credential_bindings'), platform.protect('posting.channels'),
        platform.protect('posting.channel_auth'), platform.protect('posting.platform_limits'), platform.protect('posting.channel_counters');
+-- See posting.rebuild_counters.
+grant truncate on posting.channel_counters to beresta_system;

@@ -24,6 +24,7 @@ use kernel::WorkspaceId;
 use messengers::Messenger;
 use outbound::Fetcher;
 use platform::{Db, DbError, objects::Objects, wake::Topic};
+use serde_json::{Value, json};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -51,8 +52,11 @@ impl Default for Settings {
 const LOOK_WHILE_WAITING: Duration = Duration::from_secs(1);
 /// The longest sleep when there is nothing: whoever enqueues in plain SQL tells nobody.
 const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
-/// How often a busy dispatcher looks from the beginning of a queue instead of from where it was.
-const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often the beginnings of the queues are looked up again, from where they were; and from the very beginning.
+const HEADS_EVERY: Duration = Duration::from_secs(1);
+const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A whole look that is slow comes this many times its own cost apart.
+const WHOLE_LOOK_SHARE: u32 = 20;
 /// A third of the time after which a silent dispatcher's claims are taken back.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// The shortest time from one round to the next.
@@ -95,8 +99,9 @@ struct Inner {
 #[derive(Default)]
 struct Place {
     in_flight: Arc<AtomicUsize>,
-    after: Option<Timestamp>,
-    whole_look_at: Option<Instant>,
+    heads: Arc<Value>,
+    heads_at: Option<Instant>,
+    whole_look_after: Option<Instant>,
     /// Claimed for a slot that is still ahead.
     waiting: Vec<Held>,
 }
@@ -248,7 +253,8 @@ impl Dispatcher {
     async fn dispatch_one(&self, workspace: WorkspaceId, results: &mpsc::UnboundedSender<Finish>) -> Result<Round, DbError> {
         let inner = &self.inner;
         let mut round = Round::default();
-        let (in_flight, after, due) = self.enter(workspace).await;
+        let heads = self.heads(workspace).await?;
+        let (in_flight, due) = self.enter(workspace).await;
         round.started += self.start_held(workspace, due, &in_flight, results).await?;
         let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));
         let free = free_here.min(inner.settings.in_flight_max.saturating_sub(inner.in_flight.load(Ordering::Acquire)));
@@ -258,13 +264,13 @@ impl Dispatcher {
         }
         let limit = i32::try_from(free.min(CLAIM_MAX)).unwrap_or(i32::MAX);
         let token = format!("{}-{}", inner.name, inner.claims.fetch_add(1, Ordering::Relaxed));
-        let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, after).await?;
+        let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, &heads).await?;
         failpoint::hit("posting.claimed");
         let count = found.sendings.len() + found.waiting.len();
         let first_slot = found.waiting.iter().map(|held| held.0).min();
-        self.leave(workspace, &token, &found, count >= free.min(CLAIM_MAX)).await;
+        self.leave(workspace, &token, &found).await;
         round.started += found.sendings.len();
-        round.is_more = !found.sendings.is_empty() || after.is_some();
+        round.is_more = !found.sendings.is_empty();
         self.send_all(found.sendings, &in_flight, results);
         round.wake_at = self.next_look(workspace, first_slot, count == 0).await?;
         Ok(round)
@@ -281,6 +287,29 @@ impl Dispatcher {
         let held =
             self.inner.places.lock().await.get(&workspace).and_then(|place| place.waiting.iter().map(|held| held.slot).min());
         Ok([slot, due, held].into_iter().flatten().min())
+    }
+
+    /// Where the queues of a workspace begin, as of a second ago at most.
+    async fn heads(&self, workspace: WorkspaceId) -> Result<Arc<Value>, DbError> {
+        let (known, is_whole) = {
+            let mut places = self.inner.places.lock().await;
+            let place = places.entry(workspace).or_default();
+            if place.heads_at.is_some_and(|at| at.elapsed() < HEADS_EVERY) {
+                return Ok(Arc::clone(&place.heads));
+            }
+            (Arc::clone(&place.heads), place.whole_look_after.is_none_or(|at| Instant::now() >= at))
+        };
+        let started = Instant::now();
+        let from = if is_whole { json!({}) } else { (*known).clone() };
+        let heads = Arc::new(store::queue_heads(self.inner.tools.db.pool(), workspace, &from).await?);
+        let mut places = self.inner.places.lock().await;
+        let place = places.entry(workspace).or_default();
+        place.heads = Arc::clone(&heads);
+        place.heads_at = Some(Instant::now());
+        if is_whole {
+            place.whole_look_after = Some(Instant::now() + WHOLE_LOOK_EVERY.max(started.elapsed() * WHOLE_LOOK_SHARE));
+        }
+        Ok(heads)
     }
 
     /// Starts what was claimed for a slot that has come now.
@@ -312,26 +341,18 @@ impl Dispatcher {
     }
 
     /// What this process knows of a workspace, and which of its claims have their slot now.
-    async fn enter(&self, workspace: WorkspaceId) -> (Arc<AtomicUsize>, Option<Timestamp>, Vec<Held>) {
+    async fn enter(&self, workspace: WorkspaceId) -> (Arc<AtomicUsize>, Vec<Held>) {
         let now = self.inner.tools.db.clock().now();
         let mut places = self.inner.places.lock().await;
         let place = places.entry(workspace).or_default();
         let (due, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut place.waiting).into_iter().partition(|held| held.slot <= now);
         place.waiting = ahead;
-        if place.whole_look_at.is_none_or(|at| at.elapsed() >= WHOLE_LOOK_EVERY) {
-            place.after = None;
-        }
-        (Arc::clone(&place.in_flight), place.after, due)
+        (Arc::clone(&place.in_flight), due)
     }
 
-    async fn leave(&self, workspace: WorkspaceId, token: &str, found: &Dispatched, is_full: bool) {
+    async fn leave(&self, workspace: WorkspaceId, token: &str, found: &Dispatched) {
         let mut places = self.inner.places.lock().await;
         let place = places.entry(workspace).or_default();
-        if place.after.is_none() {
-            place.whole_look_at = Some(Instant::now());
-        }
-        // Only a busy queue is worth remembering a place in.
-        place.after = if is_full { found.oldest } else { None };
         let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held {
             slot: *slot,
             token: token.to_owned(),

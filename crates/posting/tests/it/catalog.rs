@@ -54,9 +54,14 @@ async fn partitions_cannot_be_reached_around_their_parent() {
 
 #[test]
 fn every_sql_file_is_installed() {
-    for (dir, files) in [("prelude", posting::SQL.prelude), ("migrations", posting::SQL.migrations), ("functions", posting::SQL.functions)] {
+    for (dir, files) in
+        [("prelude", posting::SQL.prelude), ("migrations", posting::SQL.migrations), ("functions", posting::SQL.functions)]
+    {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql").join(dir);
-        let on_disk: BTreeSet<String> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        let on_disk: BTreeSet<String> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
         let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();
         assert_eq!(on_disk, installed, "{dir}");
     }

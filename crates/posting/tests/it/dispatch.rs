@@ -489,3 +489,32 @@ async fn claims_of_a_dispatcher_that_fell_silent_go_back_within_seconds_and_its_
     left.sort();
     assert_eq!(left, ["queued", "sending"]);
 }
+
+#[tokio::test]
+async fn counters_that_a_long_transaction_has_bloated_are_written_anew_and_stay_right() {
+    let world = one_channel("").await;
+    posts(&world, 3).await;
+    world.start("w").await;
+    let mut reader = world.test.owner().await;
+    sqlx::raw_sql("begin isolation level repeatable read; select 1").execute(&mut reader).await.unwrap();
+    world.run("update posting.channel_counters set sending = sending").await;
+    assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(false), "small enough");
+    let bloat = "do $$ begin for i in 1..20000 loop update posting.channel_counters set sending = sending; commit; end loop; end $$";
+    sqlx::raw_sql(bloat).execute(&mut world.test.owner().await).await.unwrap();
+    assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(true));
+    assert_eq!(world.ask("select pg_relation_size('posting.channel_counters')").await, json!(8192));
+    assert_eq!(world.rows("select claimed, sending from posting.channel_counters").await, [json!({ "claimed": 0, "sending": 3 })]);
+}
+
+#[tokio::test]
+async fn what_an_operator_brings_back_is_found_although_it_is_older_than_the_heads_of_the_queue() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    world.run("update posting.deliveries set status = 'dead'").await;
+    world.advance(100);
+    let heads = world.ask("select posting.queue_heads($ws)").await;
+    world.run("update posting.deliveries set status = 'retry', next_retry_at = platform.now()").await;
+    let claim = format!("select count(*) from posting.claim_due($ws, 'w', 10, '{heads}')");
+    assert_eq!(world.ask(&claim).await, json!(0));
+    assert_eq!(world.drain().await, 1, "a whole look comes by itself");
+}
