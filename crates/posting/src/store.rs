@@ -27,46 +27,18 @@ pub(crate) struct Sending {
     pub(crate) follows: Option<Value>,
 }
 
-/// What one round of a dispatcher found.
-#[derive(Debug, Default)]
-pub(crate) struct Dispatched {
-    pub(crate) sendings: Vec<Sending>,
-    /// Claimed for a slot that is still ahead.
-    pub(crate) waiting: Vec<(Timestamp, Uuid)>,
-}
-
-#[derive(sqlx::FromRow)]
-struct DispatchRow {
-    delivery_id: Option<Uuid>,
-    waiting: Option<Vec<Uuid>>,
-    slots: Option<Vec<SqlTimestamp>>,
-}
-
-pub(crate) async fn dispatch(
+/// Claims what is due: each delivery with the time of its slot.
+pub(crate) async fn claim_due(
     db: impl PgExecutor<'_>,
     workspace: WorkspaceId,
     run_id: &str,
     limit: i32,
     heads: &Value,
-) -> Result<Dispatched, DbError> {
-    let query = "select (d.sending).*, d.waiting, d.slots from posting.dispatch($1, $2, $3, $4) d";
-    let rows = sqlx::query(query)
-        .bind(workspace.uuid())
-        .bind(run_id)
-        .bind(limit)
-        .bind(heads)
-        .fetch_all(db)
-        .await?;
-    let mut dispatched = Dispatched::default();
-    for row in &rows {
-        let common: DispatchRow = sqlx::FromRow::from_row(row)?;
-        if common.delivery_id.is_some() {
-            dispatched.sendings.push(sqlx::FromRow::from_row(row)?);
-        }
-        let slots = common.slots.unwrap_or_default().into_iter().map(SqlTimestamp::to_jiff);
-        dispatched.waiting = slots.zip(common.waiting.unwrap_or_default()).collect();
-    }
-    Ok(dispatched)
+) -> Result<Vec<(Timestamp, Uuid)>, DbError> {
+    let query = "select not_before, delivery_id from posting.claim_due($1, $2, $3, $4)";
+    let rows: Vec<(SqlTimestamp, Uuid)> =
+        sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).bind(heads).fetch_all(db).await?;
+    Ok(rows.into_iter().map(|(slot, id)| (slot.to_jiff(), id)).collect())
 }
 
 /// Where the queue of each channel begins, looking from `from` on.

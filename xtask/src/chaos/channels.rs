@@ -44,19 +44,27 @@ const fn max(id: &'static str, target: &'static str, rate: Option<f64>, parallel
 
 use Filter::{Everything, NotSpecial, Special};
 
-pub(super) const CHANNELS: [Channel; 12] = [
+pub(super) const CHANNELS: [Channel; 20] = [
     telegram("tg-one", "-1001000000001", None, 1, false, Everything),
-    telegram("tg-three", "-1001000000002", None, 3, false, Everything),
-    telegram("tg-slow", "-1001000000003", Some(5.0), 1, false, Everything),
-    telegram("tg-slow-three", "-1001000000004", Some(5.0), 3, false, Everything),
-    telegram("tg-hold", "-1001000000005", None, 3, true, Everything),
-    telegram("tg-special", "-1001000000006", None, 2, false, Special),
-    telegram("tg-slow-hold", "-1001000000007", Some(8.0), 2, true, Everything),
+    telegram("tg-one-more", "-1001000000002", None, 1, false, Everything),
+    telegram("tg-three", "-1001000000003", None, 3, false, Everything),
+    telegram("tg-three-more", "-1001000000004", None, 3, false, Everything),
+    telegram("tg-slow", "-1001000000005", Some(5.0), 1, false, Everything),
+    telegram("tg-slow-three", "-1001000000006", Some(5.0), 3, false, Everything),
+    telegram("tg-hold", "-1001000000007", None, 3, true, Everything),
+    telegram("tg-slow-hold", "-1001000000008", Some(8.0), 2, true, Everything),
+    telegram("tg-special", "-1001000000009", None, 2, false, Special),
+    telegram("tg-plain", "-1001000000010", None, 2, false, NotSpecial),
     max("max-one", "-70000000000001", None, 1, false, Everything),
-    max("max-slow-three", "-70000000000002", Some(5.0), 3, false, Everything),
-    max("max-hold", "-70000000000003", None, 1, true, Everything),
-    max("max-plain", "-70000000000004", None, 3, false, NotSpecial),
-    max("max-ten", "-70000000000005", Some(10.0), 5, false, Everything),
+    max("max-one-more", "-70000000000002", None, 1, false, Everything),
+    max("max-three", "-70000000000003", None, 3, false, Everything),
+    max("max-three-more", "-70000000000004", None, 3, false, Everything),
+    max("max-slow-three", "-70000000000005", Some(5.0), 3, false, Everything),
+    max("max-ten", "-70000000000006", Some(10.0), 5, false, Everything),
+    max("max-hold", "-70000000000007", None, 1, true, Everything),
+    max("max-hold-three", "-70000000000008", None, 3, true, Everything),
+    max("max-special", "-70000000000009", None, 2, false, Special),
+    max("max-plain", "-70000000000010", None, 3, false, NotSpecial),
 ];
 
 impl Channel {

@@ -192,11 +192,6 @@ impl Crew {
         lock(&self.slots).iter().filter(|slot| slot.part == part && !slot.is_stopped).filter_map(pid).collect()
     }
 
-    pub(super) fn kill(&self, pid: i32) {
-        // It may have died by a failpoint a moment ago; then it is found so.
-        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-    }
-
     /// Stops a process as a machine that has no time for it would; `resume` lets it go on.
     pub(super) fn stop(&self, target: i32) -> bool {
         let mut slots = lock(&self.slots);
@@ -286,6 +281,11 @@ impl Drop for Crew {
             }
         }
     }
+}
+
+/// `kill -9`. The process may have died by a failpoint a moment ago; then it is found so.
+pub(super) fn kill_9(pid: i32) {
+    let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
 }
 
 fn pid(slot: &Slot) -> Option<i32> {

@@ -24,6 +24,8 @@ pub(super) struct Call {
     pub(super) target: String,
     pub(super) started_at: i64,
     pub(super) at: i64,
+    /// Refused, or left without an answer.
+    pub(super) is_failed: bool,
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -70,6 +72,8 @@ pub(super) struct Evidence {
     /// Channels whose counters are not what is counted.
     pub(super) wrong_counters: Vec<String>,
     pub(super) stops: Vec<(i64, i64)>,
+    /// From then on the simulator failed nothing any more.
+    pub(super) peace_at: i64,
 }
 
 const DELIVERIES: &str = "
@@ -91,7 +95,7 @@ const WRONG_COUNTERS: &str = "
      where (n.claimed, n.sending) is distinct from (t.claimed::int, t.sending::int)";
 
 impl Evidence {
-    pub(super) async fn gather(stage: &Stage, pushed: &Pushed) -> Result<Self> {
+    pub(super) async fn gather(stage: &Stage, pushed: &Pushed, peace_at: i64) -> Result<Self> {
         let copies = stage.simulator_ledger("sent").await?.iter().map(copy).collect::<Option<_>>().context("a copy")?;
         let calls = stage.simulator_ledger("calls").await?.iter().filter_map(call).collect();
         let events: Vec<Event> = sqlx::query_as(EVENTS).fetch_all(&stage.db).await?;
@@ -106,6 +110,7 @@ impl Evidence {
             transitions: by_delivery(transitions, |transition| &transition.delivery_id),
             wrong_counters: sqlx::query_scalar(WRONG_COUNTERS).fetch_all(&stage.db).await?,
             stops: stage.stops(),
+            peace_at,
         })
     }
 
@@ -167,5 +172,6 @@ fn call(entry: &Value) -> Option<Call> {
         target: entry["target"].as_str()?.to_owned(),
         started_at: entry["started_at"].as_i64()?,
         at: entry["at"].as_i64()?,
+        is_failed: entry["status"] != 200 || entry["dropped"] == true,
     })
 }

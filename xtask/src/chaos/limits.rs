@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     fn call(started_at: i64, at: i64) -> Call {
-        Call { provider: "telegram".into(), target: CHANNELS[0].target.into(), started_at, at }
+        Call { provider: "telegram".into(), target: CHANNELS[0].target.into(), started_at, at, is_failed: false }
     }
 
     #[test]

@@ -28,7 +28,7 @@ use clap::Args;
 
 use crate::run::{cargo, root, step};
 use check::{Broken, Verdict};
-use crew::Part;
+use crew::{Part, kill_9};
 use evidence::Evidence;
 use pusher::Pushed;
 use stage::{Stage, now_ms};
@@ -132,9 +132,10 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
     }
     // Peace: the outside is well, and a last kill replaces those who still carry failpoints.
     stage.end_faults().await?;
+    let peace_at = now_ms();
     stage.is_pushing.store(false, Ordering::Release);
     stage.crew.calm_down();
-    stage.crew.running(Part::Dispatcher).into_iter().for_each(|pid| stage.crew.kill(pid));
+    stage.crew.running(Part::Dispatcher).into_iter().for_each(kill_9);
     for pusher in pushers {
         tokio::time::timeout(DRAIN_MAX, pusher).await.context("a post is not accepted although all is well again")??;
     }
@@ -142,7 +143,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
     stage.is_over.store(true, Ordering::Release);
     keeper.await??;
     let ends = stage.crew.finish(Part::Dispatcher);
-    let evidence = Evidence::gather(&stage, &pushed).await?;
+    let evidence = Evidence::gather(&stage, &pushed, peace_at).await?;
     verdicts.extend([
         check::arrived(&evidence),
         check::copies(&evidence),

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Further ahead of the dispatchers the pushers do not go, so that a run can end.
-const INFLIGHT_MAX: i64 = 150;
+const INFLIGHT_MAX: i64 = 300;
 
 #[derive(Debug, Default)]
 pub(super) struct Pushed {
@@ -58,24 +58,26 @@ impl Pushed {
             let base = stage.draw(|random| random.pick(&bases.iter().collect::<Vec<_>>()).cloned());
             if let Some(base) = base {
                 let request = stage.http.post(format!("{base}/hooks/push")).header("x-beresta-secret", PUSH_SECRET).json(&body);
-                match request.send().await {
-                    // The body too: an answer that broke off is no answer.
-                    Ok(answer) if answer.status().is_success() => {
-                        if answer.bytes().await.is_ok() {
-                            self.accepted.lock().unwrap_or_else(PoisonError::into_inner).push(n);
-                            return;
-                        }
+                if let Ok(answer) = request.send().await {
+                    let status = answer.status();
+                    // With its body: an answer that broke off is no answer.
+                    if let Ok(words) = answer.text().await
+                        && (status.is_success() || status.is_client_error())
+                    {
+                        return self.note(n, status.is_success(), &words);
                     }
-                    Ok(answer) if answer.status().is_client_error() => {
-                        let words = format!("post {n}: {} {}", answer.status(), answer.text().await.unwrap_or_default());
-                        self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(words);
-                        return;
-                    }
-                    _ => {}
                 }
             }
             self.repeated.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn note(&self, n: u64, is_accepted: bool, words: &str) {
+        if is_accepted {
+            self.accepted.lock().unwrap_or_else(PoisonError::into_inner).push(n);
+        } else {
+            self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(format!("post {n}: {words}"));
         }
     }
 }
@@ -86,5 +88,5 @@ pub(super) fn marker(seed: u64, n: u64) -> String {
 }
 
 pub(super) const fn is_special(n: u64) -> bool {
-    n % 3 == 0
+    n.is_multiple_of(3)
 }

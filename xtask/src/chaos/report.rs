@@ -17,6 +17,9 @@ pub(super) fn print(stage: &Stage, evidence: &Evidence, verdicts: &[Verdict], to
         evidence.stops.len(),
         took.as_secs_f64()
     );
+    let calls: Vec<_> = evidence.calls.iter().filter(|call| call.started_at < evidence.peace_at).collect();
+    let failed = calls.iter().filter(|call| call.is_failed).count() * 100 / calls.len().max(1);
+    println!("until peace the simulator saw {} calls and failed {failed} % of them", calls.len());
     for verdict in verdicts {
         let mark = if verdict.broken.is_empty() { "ok  " } else { "FAIL" };
         println!("{mark} {}: {}", verdict.promise, verdict.figures);

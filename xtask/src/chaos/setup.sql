@@ -1,4 +1,4 @@
--- The workspace of a chaos run: leases of three seconds and short pauses, so that everything that can expire does. `{…}` is
+-- The workspace of a chaos run: leases of two and three seconds and short pauses, so that everything that can expire does. `{…}` is
 -- filled in by the harness.
 select core.create_workspace('chaos');
 
@@ -7,10 +7,10 @@ select workspace_id, 'webhook_push', encode(sha256('{secret}'), 'hex'), 10000 fr
 
 insert into posting.policies (workspace_id, attempts_max, backoff_base_seconds, backoff_max_seconds, pause_on_permanent_seconds,
                               disable_after_permanent_streak, sending_lease_seconds, claimed_lease_seconds)
-select workspace_id, 6, 1, 1, 1, 1000, 3, 3 from core.workspaces where name = 'chaos'
+select workspace_id, 6, 1, 1, 1, 1000, 3, 2 from core.workspaces where name = 'chaos'
 on conflict (workspace_id) do update
    set (attempts_max, backoff_base_seconds, backoff_max_seconds, pause_on_permanent_seconds, disable_after_permanent_streak,
-        sending_lease_seconds, claimed_lease_seconds) = (6, 1, 1, 1, 1000, 3, 3);
+        sending_lease_seconds, claimed_lease_seconds) = (6, 1, 1, 1, 1000, 3, 2);
 
 insert into posting.credential_bindings (workspace_id, auth_ref, platform, secret_ref)
 select workspace_id, 'chaos', p.platform, 'env:CHAOS_' || upper(p.platform) || '_TOKEN'

@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 
 use super::{
-    crew::Part,
+    crew::{Part, kill_9},
     stage::{Stage, now_ms},
 };
 
@@ -49,12 +49,12 @@ const TROUBLES: [(u64, Trouble); 9] = [
     (10, Trouble::Nothing),
 ];
 
-/// One round: three troubles, then a breath; whatever was broken is given the time to come back. Every fourth round
+/// One round: three troubles, then a breath; whatever was broken is given the time to come back. Every fifth round
 /// begins with a worker that is stopped until its worst moment.
 pub(super) async fn round(stage: &Arc<Stage>, number: u32, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
     for n in 0..3 {
         let drawn = stage.draw(|random| random.weighted(&TROUBLES)).unwrap_or(Trouble::Nothing);
-        let trouble = if n == 0 && number % 4 == 1 { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
+        let trouble = if n == 0 && number % 5 == 1 { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
         make(stage, trouble, stopped).await?;
         tokio::time::sleep(stage.draw(|random| random.millis(300, 1300))).await;
     }
@@ -73,7 +73,7 @@ async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::
         Trouble::Kill(part) => {
             let alive = stage.crew.running(part);
             if let Some(pid) = stage.draw(|random| random.pick(&alive)) {
-                stage.crew.kill(pid);
+                kill_9(pid);
             }
         }
         Trouble::KillPostmaster => {
@@ -81,14 +81,14 @@ async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::
             if sqlx::query("select 1").execute(&stage.db).await.is_ok()
                 && let Some(pid) = stage.postmaster()
             {
-                stage.crew.kill(pid);
+                kill_9(pid);
                 stage.crew.count("postmaster");
             }
         }
         Trouble::KillBackend => {
             let pids = backends(stage).await;
             if let Some(pid) = stage.draw(|random| random.pick(&pids)) {
-                stage.crew.kill(pid);
+                kill_9(pid);
                 stage.crew.count("backend");
             }
         }
@@ -124,7 +124,7 @@ async fn backends(stage: &Stage) -> Vec<i32> {
 async fn stop(stage: Arc<Stage>, pid: i32, until: Until) {
     if until == Until::WorstMoment {
         // So that it has something under way whose good answer it will find when it wakes up.
-        let _ = stage.slow_down(700, 15).await;
+        let _ = stage.slow_down(700, 8).await;
         tokio::time::sleep(stage.draw(|random| random.millis(200, 600))).await;
     }
     let from = now_ms();
@@ -166,7 +166,7 @@ async fn worst_moment(stage: &Stage) -> bool {
         }
         if is_due && !is_slow {
             // A slow answer, so that the second attempt is still under way when the first one's worker wakes up.
-            is_slow = stage.slow_down(1_500, 15).await.is_ok();
+            is_slow = stage.slow_down(1_500, 8).await.is_ok();
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -29,10 +29,11 @@ begin
         delete from posting.messages m
          where m.ctid = any (array(
                select x.ctid from posting.messages x
-                where x.workspace_id = team.workspace_id and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
+                where x.workspace_id = team.workspace_id and x.message_id < posting.id_at(now_ts - team.keep)
+                  and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
                   and not exists (select from posting.deliveries d where d.message_id = x.message_id and d.workspace_id = x.workspace_id)
                   and not exists (select from posting.messages f where f.workspace_id = x.workspace_id and f.of_message_id = x.message_id)
-                order by x.created_at limit p_limit));
+                order by x.message_id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
         delete from posting.ingest_runs r

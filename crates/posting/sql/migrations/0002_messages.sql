@@ -21,7 +21,8 @@ create table posting.messages (
     foreign key (workspace_id, of_message_id) references posting.messages
 ) with (fillfactor = 80);
 comment on table posting.messages is 'A post, stored once however many channels it goes to and however often it is sent in.';
-create index messages_by_time on posting.messages (workspace_id, created_at);
+-- Ids begin with their time, so the primary key is the order of time. A second index that begins with the workspace would be
+-- taken for a look by id by plans that were made while the table was small: the foreign key of deliveries is such a look.
 create index messages_by_tag on posting.messages using gin (tags);
 create index messages_that_follow on posting.messages (workspace_id, of_message_id) where of_message_id is not null;
 

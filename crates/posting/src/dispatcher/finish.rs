@@ -16,6 +16,8 @@ use super::{Dispatcher, Tools, failpoint, send::Outcome};
 use crate::store::{self, Sending, Success};
 
 const BATCH_MAX: usize = 500;
+/// Failures are recorded one by one, each in its own transaction, this many at once.
+const FAILURES_AT_ONCE: usize = 4;
 /// While much is under way, a commit waits this long for more results to share it.
 const GATHER_FOR: Duration = Duration::from_millis(10);
 /// An answer up to this size is whole in its snippet.
@@ -69,18 +71,20 @@ impl Finisher {
     async fn record(&self, workspace: WorkspaceId, finishes: &[Finish]) {
         let successes: Vec<Success> = finishes.iter().filter_map(success).collect();
         if !successes.is_empty() {
-            let outcomes = self.insist("mark_sent", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
-            for (delivery_id, outcome) in outcomes.unwrap_or_default() {
+            let outcomes = self.insist("mark_sent_many", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
+            // A batch that is refused as a whole must not make the others be sent again: then one by one.
+            let outcomes =
+                outcomes.unwrap_or_else(|| successes.iter().map(|success| (success.delivery_id, "lost".to_owned())).collect());
+            for (delivery_id, outcome) in outcomes {
                 if let Some(success) = successes.iter().find(|success| outcome == "lost" && success.delivery_id == delivery_id) {
                     self.record_late(workspace, success).await;
                 }
             }
             metrics::counter!("posting_sent_total").increment(successes.len() as u64);
         }
-        for finish in finishes {
-            if let Outcome::Failed(error) = &finish.outcome {
-                self.record_failure(workspace, &finish.sending, error).await;
-            }
+        let failures: Vec<(&Sending, &AdapterError)> = finishes.iter().filter_map(failure).collect();
+        for some in failures.chunks(FAILURES_AT_ONCE) {
+            futures::future::join_all(some.iter().map(|(sending, error)| self.record_failure(workspace, sending, error))).await;
         }
     }
 
@@ -155,4 +159,11 @@ fn success(finish: &Finish) -> Option<Success> {
         sent_at: *sent_at,
         meta: meta.clone(),
     })
+}
+
+fn failure(finish: &Finish) -> Option<(&Sending, &AdapterError)> {
+    match &finish.outcome {
+        Outcome::Failed(error) => Some((&finish.sending, error)),
+        _ => None,
+    }
 }

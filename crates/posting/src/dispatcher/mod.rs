@@ -1,6 +1,6 @@
 //! The dispatcher: goes round the workspaces, claims what is due, sends it, and records what came of it.
 //!
-//! It decides nothing about who may be sent to and when: `posting.dispatch` does. It holds no transaction and no
+//! It decides nothing about who may be sent to and when: `posting.claim_due` and `posting.start_sending` do. It holds no transaction and no
 //! connection while a provider is called. What it holds in memory may be lost at any moment: leases give it back.
 
 mod credentials;
@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 pub use credentials::Credentials;
 
-use crate::store::{self, Dispatched, Sending};
+use crate::store::{self, Sending};
 use finish::{Finish, Finisher};
 
 /// How much is under way at once in one process.
@@ -264,15 +264,23 @@ impl Dispatcher {
         }
         let limit = i32::try_from(free.min(CLAIM_MAX)).unwrap_or(i32::MAX);
         let token = format!("{}-{}", inner.name, inner.claims.fetch_add(1, Ordering::Relaxed));
-        let found = store::dispatch(inner.tools.db.pool(), workspace, &token, limit, &heads).await?;
+        // Two transactions: an update of a row that the same transaction has updated would check its foreign keys again.
+        let claimed = store::claim_due(inner.tools.db.pool(), workspace, &token, limit, &heads).await?;
         failpoint::hit("posting.claimed");
-        let count = found.sendings.len() + found.waiting.len();
-        let first_slot = found.waiting.iter().map(|held| held.0).min();
-        self.leave(workspace, &token, &found).await;
-        round.started += found.sendings.len();
-        round.is_more = !found.sendings.is_empty();
-        self.send_all(found.sendings, &in_flight, results);
-        round.wake_at = self.next_look(workspace, first_slot, count == 0).await?;
+        let now = inner.tools.db.clock().now();
+        let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held {
+            slot: *slot,
+            token: token.clone(),
+            delivery_id: *delivery_id,
+            tries: 0,
+        };
+        let (due, ahead): (Vec<Held>, Vec<Held>) = claimed.iter().map(held).partition(|held| held.slot <= now);
+        let first_slot = ahead.iter().map(|held| held.slot).min();
+        inner.places.lock().await.entry(workspace).or_default().waiting.extend(ahead);
+        let started = self.start_held(workspace, due, &in_flight, results).await?;
+        round.started += started;
+        round.is_more = started > 0;
+        round.wake_at = self.next_look(workspace, first_slot, claimed.is_empty()).await?;
         Ok(round)
     }
 
@@ -348,18 +356,6 @@ impl Dispatcher {
         let (due, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut place.waiting).into_iter().partition(|held| held.slot <= now);
         place.waiting = ahead;
         (Arc::clone(&place.in_flight), due)
-    }
-
-    async fn leave(&self, workspace: WorkspaceId, token: &str, found: &Dispatched) {
-        let mut places = self.inner.places.lock().await;
-        let place = places.entry(workspace).or_default();
-        let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held {
-            slot: *slot,
-            token: token.to_owned(),
-            delivery_id: *delivery_id,
-            tries: 0,
-        };
-        place.waiting.extend(found.waiting.iter().map(held));
     }
 
     fn send_all(&self, sendings: Vec<Sending>, in_flight: &Arc<AtomicUsize>, results: &mpsc::UnboundedSender<Finish>) {

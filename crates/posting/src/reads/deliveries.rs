@@ -97,8 +97,14 @@ impl DeliveryFilter {
     /// The place of `before` in the order of the indexes that begin with the time; its id tells the time if it is gone.
     fn push_place(&self, query: &mut QueryBuilder<Postgres>) {
         if let Some(before) = self.before {
-            query.push(" and (d.created_at, d.delivery_id) < (coalesce((select b.created_at from posting.deliveries b where b.workspace_id = platform.workspace_id() and b.delivery_id = ");
-            query.push_bind(before).push("), uuid_extract_timestamp(").push_bind(before).push(")), ").push_bind(before).push(")");
+            query.push(" and (d.created_at, d.delivery_id) < ((select coalesce((select b.created_at from posting.deliveries b where b.workspace_id = platform.workspace_id() and b.delivery_id = ");
+            query
+                .push_bind(before)
+                .push("), uuid_extract_timestamp(")
+                .push_bind(before)
+                .push("))), ")
+                .push_bind(before)
+                .push(")");
         }
     }
 }

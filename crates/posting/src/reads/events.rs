@@ -135,12 +135,12 @@ impl EventFilter {
         if let Some(delivery_id) = self.delivery_id {
             // Nothing happens to a delivery before it is made: older partitions are not even opened.
             query.push(" and e.delivery_id = ").push_bind(delivery_id);
-            query.push(" and e.ts >= coalesce((select d.created_at from posting.deliveries d where d.workspace_id = platform.workspace_id() and d.delivery_id = ");
-            query.push_bind(delivery_id).push("), '-infinity')");
+            query.push(" and e.ts >= (select coalesce((select d.created_at from posting.deliveries d where d.workspace_id = platform.workspace_id() and d.delivery_id = ");
+            query.push_bind(delivery_id).push("), '-infinity'))");
         }
         if let Some(message_id) = self.message_id {
-            query.push(" and e.ts >= coalesce((select m.created_at from posting.messages m where m.workspace_id = platform.workspace_id() and m.message_id = ");
-            query.push_bind(message_id).push("), '-infinity')");
+            query.push(" and e.ts >= (select coalesce((select m.created_at from posting.messages m where m.workspace_id = platform.workspace_id() and m.message_id = ");
+            query.push_bind(message_id).push("), '-infinity'))");
         }
         if let Some(before) = self.before {
             query.push(" and (e.ts, e.id) < (").push_bind(before.ts.to_sqlx()).push(", ").push_bind(before.id).push(")");

@@ -67,13 +67,14 @@ pub async fn health(tx: &mut PgConnection) -> Result<Health, DbError> {
     .fetch_all(&mut *tx)
     .await?;
     let inflight_is_capped = counted.iter().map(|(_, n)| n).sum::<i64>() > COUNT_MAX;
+    // The order is there for the planner, which otherwise reads a whole day for the last minute.
     let (sent_last_minute, failed_last_day, dead_last_day, disabled_channels) = sqlx::query_as(
         "select (select count(*) from (select from posting.events e where e.workspace_id = platform.workspace_id()
-                    and e.ts > platform.now() - interval '1 minute' and e.action = 'sent' limit $1) q),
+                    and e.ts > (select platform.now() - interval '1 minute') and e.action = 'sent' order by e.ts desc limit $1) q),
                 (select count(*) from (select from posting.events e where e.workspace_id = platform.workspace_id()
-                    and e.action in ('failed_permanent', 'validation_failed') and e.ts > platform.now() - interval '1 day' limit $1) q),
+                    and e.action in ('failed_permanent', 'validation_failed') and e.ts > (select platform.now() - interval '1 day') limit $1) q),
                 (select count(*) from (select from posting.events e where e.workspace_id = platform.workspace_id()
-                    and e.action = 'dead_letter' and e.ts > platform.now() - interval '1 day' limit $1) q),
+                    and e.action = 'dead_letter' and e.ts > (select platform.now() - interval '1 day') limit $1) q),
                 (select count(*) from posting.channels c where c.workspace_id = platform.workspace_id() and not c.enabled)",
     )
     .bind(COUNT_MAX)
@@ -85,7 +86,7 @@ pub async fn health(tx: &mut PgConnection) -> Result<Health, DbError> {
                 (array_agg(q.message order by q.ts desc))[1] as message, max(q.ts) as last_at
            from (select e.error->>'code' as code, e.error->>'message' as message, e.delivery_id, e.attempt, e.channel_id, e.ts
                    from posting.events e
-                  where e.workspace_id = platform.workspace_id() and e.result = 'error' and e.ts > platform.now() - interval '1 hour'
+                  where e.workspace_id = platform.workspace_id() and e.result = 'error' and e.ts > (select platform.now() - interval '1 hour')
                     and e.delivery_id is not null and e.error ? 'code'
                   order by e.ts desc limit $1) q
           group by q.code order by attempts desc, q.code limit 10",

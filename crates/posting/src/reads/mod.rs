@@ -3,6 +3,9 @@
 //! Everything is read inside a transaction of one workspace and by key, and nothing goes on for ever: counts stop, and a
 //! filter that no index knows is tried on [`SCAN_MAX`] rows at a time. Its page may then be shorter than its limit and
 //! still have a `next`.
+//!
+//! A time or place to begin at is always a query of its own, `(select …)`: row security keeps a condition out of an index
+//! if it holds an expression that PostgreSQL does not trust, and `coalesce`, which is inside `platform.now()`, is one.
 
 mod channels;
 mod deliveries;

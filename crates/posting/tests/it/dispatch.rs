@@ -499,11 +499,15 @@ async fn counters_that_a_long_transaction_has_bloated_are_written_anew_and_stay_
     sqlx::raw_sql("begin isolation level repeatable read; select 1").execute(&mut reader).await.unwrap();
     world.run("update posting.channel_counters set sending = sending").await;
     assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(false), "small enough");
-    let bloat = "do $$ begin for i in 1..20000 loop update posting.channel_counters set sending = sending; commit; end loop; end $$";
+    let bloat =
+        "do $$ begin for i in 1..20000 loop update posting.channel_counters set sending = sending; commit; end loop; end $$";
     sqlx::raw_sql(bloat).execute(&mut world.test.owner().await).await.unwrap();
     assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(true));
     assert_eq!(world.ask("select pg_relation_size('posting.channel_counters')").await, json!(8192));
-    assert_eq!(world.rows("select claimed, sending from posting.channel_counters").await, [json!({ "claimed": 0, "sending": 3 })]);
+    assert_eq!(
+        world.rows("select claimed, sending from posting.channel_counters").await,
+        [json!({ "claimed": 0, "sending": 3 })]
+    );
 }
 
 #[tokio::test]
