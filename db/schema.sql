@@ -48,6 +48,13 @@ CREATE SCHEMA platform;
 
 
 --
+-- Name: posting; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA posting;
+
+
+--
 -- Name: vector; Type: EXTENSION; Schema: -; Owner: -
 --
 
@@ -59,6 +66,36 @@ CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 --
 
 COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access methods';
+
+
+--
+-- Name: sendings; Type: TYPE; Schema: posting; Owner: -
+--
+
+CREATE TYPE posting.sendings AS (
+	workspace_id uuid,
+	delivery_id uuid,
+	message_id uuid,
+	channel_id text,
+	attempt integer,
+	claim_token text,
+	operation text,
+	rendered_text text,
+	render_meta jsonb,
+	trace_id text,
+	platform text,
+	target_id text,
+	auth_ref text,
+	media jsonb,
+	follows jsonb
+);
+
+
+--
+-- Name: TYPE sendings; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TYPE posting.sendings IS 'A delivery that is being sent, with everything an adapter needs.';
 
 
 --
@@ -693,6 +730,18 @@ $$;
 
 
 --
+-- Name: new_id(); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.new_id() RETURNS uuid
+    LANGUAGE sql PARALLEL SAFE
+    AS $$
+    select (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid
+      from (select lpad(to_hex((extract(epoch from platform.now()) * 1000)::bigint), 12, '0') as h) t
+$$;
+
+
+--
 -- Name: now(); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -831,9 +880,3359 @@ CREATE FUNCTION platform.workspace_id() RETURNS uuid
 $$;
 
 
+--
+-- Name: admit(text, text, bigint); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.admit(p_kind text, p_secret_hash text, p_bytes bigint) RETURNS TABLE(verdict text, workspace_id uuid, endpoint_id uuid, retry_after_seconds integer, bytes_max integer)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    door core.workspace_endpoints;
+    cost interval;
+    rate posting.ingress_rates;
+    refusal text;
+begin
+    select e.* into door from core.workspace_endpoints e join core.workspaces w on w.workspace_id = e.workspace_id
+     where e.kind = p_kind and e.secret_hash = p_secret_hash and e.enabled and w.status = 'active';
+    if not found then
+        return query select 'unknown', null::uuid, null::uuid, null::int, null::int;
+        return;
+    end if;
+    cost := interval '1 second' / door.ingress_rps::float8;
+    insert into posting.ingress_rates (workspace_id, endpoint_id, busy_until) values (door.workspace_id, door.endpoint_id, now_ts)
+    on conflict do nothing;
+    select * into rate from posting.ingress_rates r where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id for no key update;
+    -- A second's worth may come at once; one request always may.
+    if p_bytes > door.max_payload_bytes then
+        refusal := 'too_large';
+    elsif greatest(rate.busy_until, now_ts) + cost - now_ts > greatest(interval '1 second', cost) then
+        refusal := 'rate_limited';
+    end if;
+    if refusal is null then
+        update posting.ingress_rates r set busy_until = greatest(r.busy_until, now_ts) + cost
+         where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
+    elsif rate.told_at is null or rate.told_at <= now_ts - interval '1 second' then
+        update posting.ingress_rates r set refused = 0, told_at = now_ts where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
+        insert into posting.events (workspace_id, ts, action, result, meta)
+        values (door.workspace_id, now_ts, case refusal when 'too_large' then 'ingress_payload_rejected' else 'ingress_rate_limited' end, 'error',
+                jsonb_build_object('endpoint_id', door.endpoint_id, 'bytes', p_bytes, 'refused', rate.refused + 1));
+        insert into posting.ingest_runs (workspace_id, kind, endpoint_id, started_at, finished_at, stats_json)
+        values (door.workspace_id, 'push', door.endpoint_id, now_ts, now_ts,
+                jsonb_build_object(case refusal when 'too_large' then 'payload_rejected' else 'rate_limited' end, rate.refused + 1));
+    else
+        update posting.ingress_rates r set refused = r.refused + 1 where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
+    end if;
+    return query select coalesce(refusal, 'admitted'), door.workspace_id, door.endpoint_id,
+        case when refusal = 'rate_limited'
+             then greatest(1, ceil(extract(epoch from rate.busy_until + cost - now_ts - greatest(interval '1 second', cost))))::int end,
+        door.max_payload_bytes;
+end
+$$;
+
+
+--
+-- Name: beat(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.beat(p_name text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    delete from posting.dispatchers where seen_at < platform.now() - interval '1 hour';
+    insert into posting.dispatchers (name, seen_at) values (p_name, platform.now())
+    on conflict (name) do update set seen_at = excluded.seen_at
+$$;
+
+
+--
+-- Name: can_follow(uuid, uuid, uuid); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.can_follow(p_workspace_id uuid, p_of_delivery_id uuid, p_delivery_id uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select not exists (select from posting.deliveries b
+                        where b.workspace_id = p_workspace_id and b.delivery_id = p_of_delivery_id and b.phase = 'inflight')
+       and not exists (select from posting.deliveries o
+                        where o.workspace_id = p_workspace_id and o.of_delivery_id = p_of_delivery_id
+                          and o.phase = 'inflight' and o.delivery_id < p_delivery_id)
+$$;
+
+
+--
+-- Name: canonical_tags(text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.canonical_tags(p_tags text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    select coalesce(array_agg(distinct tag collate "C" order by tag collate "C"), '{}')
+      from (select lower(regexp_replace(raw, '^[#\s\u00a0]+|[\s\u00a0]+$', '', 'g')) as tag from unnest(p_tags) raw) tags
+     where tag <> ''
+$_$;
+
+
+--
+-- Name: canonical_url(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.canonical_url(p_url text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_url text := regexp_replace(p_url, '^[\s\u00a0]+|[\s\u00a0]+$', '', 'g');
+    -- Scheme, user, host, port, path, query.
+    v_parts text[] := regexp_match(v_url, '^(https?)://([^\s/?#@]*@)?([^\s/?#@:[]+|\[[0-9a-f:.]+\])(?::([0-9]*))?(/[^\s?#]*)?'
+                                          '(?:\?([^\s#]*))?(?:#\S*)?$', 'i');
+    v_scheme text := lower(v_parts[1]);
+    v_query text;
+begin
+    if v_parts is null then
+        return v_url;
+    end if;
+    select string_agg(q.pair, '&' order by q.i) into v_query
+      from unnest(string_to_array(v_parts[6], '&')) with ordinality q(pair, i)
+     where q.pair <> '' and q.pair !~* '^(utm_[^=]*|fbclid|gclid|yclid|ysclid)(=|$)';
+    return v_scheme || '://' || coalesce(v_parts[2], '') || lower(v_parts[3])
+        || case when v_parts[4] = '' or v_scheme || v_parts[4] in ('http80', 'https443') then ''
+                else coalesce(':' || v_parts[4], '') end
+        || coalesce(v_parts[5], '/')
+        || coalesce('?' || v_query, '');
+end
+$_$;
+
+
+--
+-- Name: check_alerts(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.check_alerts() RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    trouble record;
+    known posting.alerts;
+    told int := 0;
+begin
+    for trouble in
+        select w.workspace_id, w.name, p.alert_again_seconds, t.alert, t.n, t.sample,
+               (p.alert_telegram_chat_id is not null and p.alert_telegram_auth_ref is not null) or p.alert_email is not null as has_reader
+          from core.workspaces w
+         cross join lateral posting.policy(w.workspace_id) p
+         cross join lateral (
+              select 'dead_letters' as alert, count(*) as n, (array_agg(d.channel_id || ': ' || coalesce(d.last_error->>'code', 'unknown')))[1] as sample, 0 as allowed
+                from (select x.channel_id, x.last_error from posting.deliveries x where x.workspace_id = w.workspace_id and x.phase = 'dead' order by x.created_at desc limit 1000) d
+              union all
+              select 'failures', count(*), (array_agg(e.channel_id || ': ' || coalesce(e.error->>'code', 'unknown')))[1], p.alert_failed_max
+                from (select x.channel_id, x.error from posting.events x
+                       where x.workspace_id = w.workspace_id and x.action in ('failed_permanent', 'validation_failed') and x.ts > now_ts - interval '10 minutes' limit 1000) e
+              union all
+              select 'paused_channels', count(*), (array_agg(c.channel_id))[1], p.alert_paused_max
+                from posting.channels c where c.workspace_id = w.workspace_id and c.paused_until > now_ts
+              union all
+              select 'disabled_channels', count(*), (array_agg(c.channel_id))[1], 0
+                from posting.channels c where c.workspace_id = w.workspace_id and not c.enabled and c.error_streak >= p.disable_after_permanent_streak
+              union all
+              select 'orphan_events', coalesce(max((a.details->>'orphans')::bigint), 0), null, 0
+                from posting.alerts a where a.workspace_id = w.workspace_id and a.alert = 'orphan_events'
+         ) t
+         where exists (select from posting.channels c where c.workspace_id = w.workspace_id) and t.n > t.allowed
+         order by w.workspace_id, t.alert
+    loop
+        insert into posting.alerts as a (workspace_id, alert, raised_at, details)
+        values (trouble.workspace_id, trouble.alert, now_ts, '{}')
+        on conflict (workspace_id, alert) do update
+           set raised_at = case when a.cleared_at is null then a.raised_at else now_ts end,
+               told_at = case when a.cleared_at is null then a.told_at end, cleared_at = null
+        returning * into known;
+        continue when not (known.told_at is null or known.told_at <= now_ts - trouble.alert_again_seconds * interval '1 second'
+                           or (trouble.n > coalesce((known.details->>'count')::bigint, 0) and known.told_at <= now_ts - interval '1 minute'));
+        update posting.alerts a
+           set told_at = now_ts, details = a.details || jsonb_build_object('count', trouble.n, 'sample', trouble.sample)
+         where a.workspace_id = trouble.workspace_id and a.alert = trouble.alert;
+        perform ops.append_journal(trouble.workspace_id, 'posting', 'alert', trouble.alert, null, jsonb_build_object('count', trouble.n, 'sample', trouble.sample));
+        if trouble.has_reader then
+            perform ops.enqueue_job(trouble.workspace_id, 'posting.alert',
+                jsonb_build_object('alert', trouble.alert, 'count', trouble.n, 'sample', trouble.sample, 'workspace', trouble.name));
+        end if;
+        told := told + 1;
+    end loop;
+    update posting.alerts a set cleared_at = now_ts
+     where a.cleared_at is null and a.alert <> 'orphan_events'
+       and not case a.alert
+             when 'dead_letters' then exists (select from posting.deliveries d where d.workspace_id = a.workspace_id and d.phase = 'dead')
+             when 'failures' then (select count(*) from (select from posting.events e where e.workspace_id = a.workspace_id
+                                     and e.action in ('failed_permanent', 'validation_failed') and e.ts > now_ts - interval '10 minutes' limit 1000) e)
+                                  > (posting.policy(a.workspace_id)).alert_failed_max
+             when 'paused_channels' then (select count(*) from posting.channels c where c.workspace_id = a.workspace_id and c.paused_until > now_ts)
+                                         > (posting.policy(a.workspace_id)).alert_paused_max
+             else exists (select from posting.channels c where c.workspace_id = a.workspace_id and not c.enabled
+                             and c.error_streak >= (posting.policy(a.workspace_id)).disable_after_permanent_streak) end;
+    return told;
+end
+$$;
+
+
 SET default_tablespace = '';
 
 SET default_table_access_method = heap;
+
+--
+-- Name: deliveries; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.deliveries (
+    workspace_id uuid NOT NULL,
+    delivery_id uuid DEFAULT platform.new_id() NOT NULL,
+    message_id uuid NOT NULL,
+    hash_version integer DEFAULT 1 NOT NULL,
+    content_hash text NOT NULL,
+    channel_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    scheduled_for timestamp with time zone,
+    operation text DEFAULT 'send'::text NOT NULL,
+    of_delivery_id uuid,
+    rendered_text text,
+    render_meta jsonb DEFAULT '{}'::jsonb NOT NULL,
+    template_version text,
+    trace_id text,
+    phase text GENERATED ALWAYS AS (
+CASE
+    WHEN (status = ANY (ARRAY['queued'::text, 'claimed'::text, 'sending'::text, 'retry'::text])) THEN 'inflight'::text
+    ELSE status
+END) STORED NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    not_before timestamp with time zone DEFAULT platform.now() NOT NULL,
+    next_retry_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    claim_token text,
+    sending_started_at timestamp with time zone,
+    provider_message_id text,
+    sent_at timestamp with time zone,
+    last_error jsonb,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT delivery_attempt_not_negative CHECK ((attempt >= 0)),
+    CONSTRAINT delivery_follows_iff_not_a_send CHECK (((operation = 'send'::text) = (of_delivery_id IS NULL))),
+    CONSTRAINT delivery_operation_known CHECK ((operation = ANY (ARRAY['send'::text, 'edit'::text, 'delete'::text]))),
+    CONSTRAINT delivery_sent_has_its_time CHECK (((status <> 'sent'::text) OR (sent_at IS NOT NULL))),
+    CONSTRAINT delivery_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'claimed'::text, 'sending'::text, 'sent'::text, 'retry'::text, 'deduped'::text, 'failed_permanent'::text, 'dead'::text])))
+)
+WITH (fillfactor='30', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='5000');
+
+ALTER TABLE ONLY posting.deliveries FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE deliveries; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.deliveries IS 'One post in one channel: its state, its attempts and when it is due. The content is in posting.messages.';
+
+
+--
+-- Name: COLUMN deliveries.phase; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON COLUMN posting.deliveries.phase IS 'inflight while anything may still happen, else the status: what the indexes see.';
+
+
+--
+-- Name: claim_deliveries(uuid, text, integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.claim_deliveries(p_workspace_id uuid, p_run_id text, p_limit integer) RETURNS SETOF posting.deliveries
+    LANGUAGE sql
+    AS $$
+    select * from posting.claim_due(p_workspace_id, p_run_id, p_limit, '{}')
+$$;
+
+
+--
+-- Name: claim_due(uuid, text, integer, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.claim_due(p_workspace_id uuid, p_run_id text, p_limit integer, p_heads jsonb) RETURNS SETOF posting.deliveries
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    -- Slots are given this far ahead and no further, so that a closed or paused channel holds no claims.
+    ahead constant interval := interval '1 second';
+    policy posting.policies;
+    share int;
+    places tid[];
+    free tid[];
+    kept tid[] := '{}';
+    chosen record;
+    channel_ids text[] := '{}';
+    channel_steps interval[];
+    channel_next timestamptz[];
+    group_ids text[] := '{}';
+    group_steps interval[];
+    group_next timestamptz[];
+    slots timestamptz[] := '{}';
+    channel_at int;
+    group_at int;
+    slot timestamptz;
+begin
+    if not exists (select from core.workspaces w where w.workspace_id = p_workspace_id and w.status = 'active') then
+        return;
+    end if;
+    policy := posting.policy(p_workspace_id);
+    perform posting.lock_gates(p_workspace_id);
+
+    -- First a fair share of each channel, which is all when many have work; everything they have room for when that was too little.
+    select greatest(1, ceil(p_limit::numeric / greatest(1, count(*)))) into share from posting.channels c where c.workspace_id = p_workspace_id and c.enabled;
+    for pass in 1..2 loop
+    places := array(
+        select t.place from (
+            select q.place, q.turn, q.created_at
+              from posting.channels c
+              left join posting.platform_limits l
+                on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
+              left join posting.channel_counters n on n.workspace_id = c.workspace_id and n.channel_id = c.channel_id
+              cross join lateral (
+                  select case when c.error_streak > 0 then 1 - coalesce(n.claimed + n.sending, 0)
+                              else least(policy.claims_per_channel_max, c.max_parallel - coalesce(n.claimed + n.sending, 0),
+                                         case when c.rate_rps > 0 then 1 + floor(c.rate_rps * extract(epoch from
+                                             now_ts + ahead - greatest(now_ts, c.next_allowed_at)))::int end) end as room
+              ) r
+              cross join lateral (
+                  select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
+                    from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
+                           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
+                             and d.created_at >= coalesce((p_heads->>c.channel_id)::timestamptz, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                             and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
+                             and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
+                           order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d
+              ) q
+             where c.workspace_id = p_workspace_id and c.enabled and coalesce(c.paused_until, now_ts) <= now_ts
+               -- A slot ahead is for those who are given slots; a closed key is closed for all.
+               and coalesce(c.next_allowed_at, now_ts) <= now_ts + case when c.rate_rps > 0 then ahead else interval '0' end
+               and coalesce(l.next_allowed_at, now_ts) <= now_ts + case when l.rate_rps > 0 then ahead else interval '0' end
+               and r.room > 0
+               and (c.window_mode = 'immediate' or posting.next_open_at(c.posting_window, c.timezone, now_ts) <= now_ts)
+        ) t order by t.turn, t.created_at limit p_limit);
+        exit when cardinality(places) >= p_limit or cardinality(places) < share;
+        share := policy.claims_per_channel_max;
+    end loop;
+    if cardinality(places) = 0 then
+        return;
+    end if;
+
+    -- The clocks of those that are given slots, locked in the order of the specification.
+    select array_agg(k.platform || ' ' || k.rate_group), array_agg(interval '1 second' / k.rate_rps::float8), array_agg(greatest(now_ts, k.next_allowed_at))
+      into group_ids, group_steps, group_next
+      from (select l.* from posting.platform_limits l
+             where l.workspace_id = p_workspace_id and l.rate_rps > 0
+               and (l.platform, l.rate_group) in (select c.platform, c.rate_group from posting.channels c join posting.deliveries d
+                                                     on d.workspace_id = c.workspace_id and d.channel_id = c.channel_id
+                                                   where d.ctid = any (places))
+             order by l.platform, l.rate_group for no key update) k;
+    select array_agg(k.channel_id), array_agg(interval '1 second' / k.rate_rps::float8), array_agg(greatest(now_ts, k.next_allowed_at))
+      into channel_ids, channel_steps, channel_next
+      from (select c.* from posting.channels c
+             where c.workspace_id = p_workspace_id and c.rate_rps > 0
+               and c.channel_id in (select d.channel_id from posting.deliveries d where d.ctid = any (places))
+             order by c.channel_id for no key update) k;
+
+    free := array(select d.ctid from posting.deliveries d
+                   where d.ctid = any (places) and d.status in ('queued', 'retry') for update skip locked);
+    if channel_ids is null and group_ids is null then
+        return query
+            update posting.deliveries d set status = 'claimed', claimed_at = now_ts, claim_token = p_run_id, updated_at = now_ts
+             where d.ctid = any (free) returning d.*;
+        return;
+    end if;
+
+    for chosen in
+        select p.place, d.channel_id, c.platform || ' ' || c.rate_group as group_id
+          from unnest(places) with ordinality p (place, n)
+          join posting.deliveries d on d.ctid = p.place
+          join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+         where p.place = any (free)
+         order by p.n
+    loop
+        channel_at := array_position(channel_ids, chosen.channel_id);
+        group_at := array_position(group_ids, chosen.group_id);
+        slot := greatest(channel_next[channel_at], group_next[group_at], now_ts);
+        continue when slot > now_ts + ahead;
+        if channel_at is not null then
+            channel_next[channel_at] := slot + channel_steps[channel_at];
+        end if;
+        if group_at is not null then
+            group_next[group_at] := slot + group_steps[group_at];
+        end if;
+        kept := kept || chosen.place;
+        slots := slots || slot;
+    end loop;
+    update posting.platform_limits l set next_allowed_at = g.next_at, updated_at = now_ts
+      from unnest(group_ids, group_next) g (group_id, next_at)
+     where l.workspace_id = p_workspace_id and l.platform || ' ' || l.rate_group = g.group_id and g.next_at > coalesce(l.next_allowed_at, now_ts);
+    update posting.channels c set next_allowed_at = k.next_at, updated_at = now_ts
+      from unnest(channel_ids, channel_next) k (channel_id, next_at)
+     where c.workspace_id = p_workspace_id and c.channel_id = k.channel_id and k.next_at > coalesce(c.next_allowed_at, now_ts);
+    return query
+        update posting.deliveries d
+           set status = 'claimed', claimed_at = now_ts, claim_token = p_run_id, updated_at = now_ts, not_before = s.slot
+          from unnest(kept, slots) s (place, slot)
+         where d.ctid = s.place
+        returning d.*;
+end
+$$;
+
+
+--
+-- Name: is_channel_settings(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_channel_settings(p_settings jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when jsonb_typeof(p_settings) is distinct from 'object' then false else
+        not exists (
+            select from jsonb_each(p_settings) as s (key, value)
+             where not case s.key
+                when 'parse_mode' then s.value in ('"HTML"', '"Markdown"', '"None"')
+                when 'disable_preview' then jsonb_typeof(s.value) = 'boolean'
+                when 'silent' then jsonb_typeof(s.value) = 'boolean'
+                when 'on_unknown' then s.value in ('"retry"', '"hold"')
+                when 'on_bad_markup' then s.value in ('"fail"', '"plain"')
+                when 'template' then jsonb_typeof(s.value) = 'string' and s.value #>> '{}' like '%{text}%'
+                                     and char_length(s.value #>> '{}') <= 1000
+                else false end)
+    end
+$$;
+
+
+--
+-- Name: is_posting_window(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_posting_window(p_window jsonb) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_day text;
+    v_list jsonb;
+    v_count int := 0;
+begin
+    if p_window is null or jsonb_typeof(p_window) <> 'object' then
+        return false;
+    end if;
+    for v_day, v_list in select e.key, e.value from jsonb_each(p_window) e loop
+        if v_day not in ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'daily') or jsonb_typeof(v_list) <> 'array' then
+            return false;
+        end if;
+        if exists (select from jsonb_array_elements(v_list) w(span)
+                    where jsonb_typeof(span) <> 'string'
+                       or span #>> '{}' !~ '^([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$'
+                       or left(span #>> '{}', 5) = right(span #>> '{}', 5)) then
+            return false;
+        end if;
+        v_count := v_count + jsonb_array_length(v_list);
+    end loop;
+    return v_count > 0;
+end
+$_$;
+
+
+--
+-- Name: is_route_filter(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_route_filter(p_filter jsonb) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    v_key text;
+    v_list jsonb;
+    v_tags text[];
+begin
+    if p_filter is null or jsonb_typeof(p_filter) <> 'object' then
+        return false;
+    end if;
+    for v_key, v_list in select e.key, e.value from jsonb_each(p_filter) e loop
+        if v_key not in ('include_any', 'include_all', 'exclude') or jsonb_typeof(v_list) <> 'array' then
+            return false;
+        end if;
+        if jsonb_array_length(v_list) > 100
+           or exists (select from jsonb_array_elements(v_list) t where jsonb_typeof(t) <> 'string') then
+            return false;
+        end if;
+        v_tags := array(select jsonb_array_elements_text(v_list));
+        if not v_tags <@ posting.canonical_tags(v_tags) then
+            return false;
+        end if;
+    end loop;
+    return true;
+end
+$$;
+
+
+--
+-- Name: is_time_zone(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_time_zone(p_name text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+    if p_name in ('UTC', 'Etc/UTC', 'GMT', 'Etc/GMT') then
+        return true;
+    end if;
+    if p_name ~ '^(US|[A-Z][a-z]+)(/[A-Z][a-z]+([A-Z][a-z]+)?([_-][A-Za-z][a-z]*)*)+$' then
+        -- Without digits it can be no POSIX string, with a slash no abbreviation: only a name is left.
+        perform timezone(p_name, timestamptz 'epoch');
+        return true;
+    end if;
+    return p_name ~ '^[A-Z][A-Za-z0-9_+/-]*$'
+       and p_name <> 'Factory'
+       and exists (select from pg_timezone_names z where z.name = p_name)
+       and not exists (select from pg_timezone_abbrevs a where a.abbrev = upper(p_name));
+exception when invalid_parameter_value then
+    return false;
+end
+$_$;
+
+
+--
+-- Name: channels; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.channels (
+    workspace_id uuid NOT NULL,
+    channel_id text NOT NULL,
+    platform text NOT NULL,
+    target_id text NOT NULL,
+    auth_ref text NOT NULL,
+    rate_group text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    title text,
+    send_mode text DEFAULT 'mixed'::text NOT NULL,
+    rate_rps numeric DEFAULT 1,
+    max_parallel integer DEFAULT 1 NOT NULL,
+    next_allowed_at timestamp with time zone,
+    paused_until timestamp with time zone,
+    timezone text,
+    window_mode text DEFAULT 'immediate'::text NOT NULL,
+    posting_window jsonb,
+    dedup_ttl_hours integer DEFAULT 168,
+    error_streak integer DEFAULT 0 NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    route_filter jsonb,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT channel_auth_ref_short CHECK (((char_length(auth_ref) >= 1) AND (char_length(auth_ref) <= 100))),
+    CONSTRAINT channel_dedup_bounded CHECK (((dedup_ttl_hours >= 0) AND (dedup_ttl_hours <= 8760))),
+    CONSTRAINT channel_id_short CHECK (((char_length(channel_id) >= 1) AND (char_length(channel_id) <= 100))),
+    CONSTRAINT channel_parallel_bounded CHECK (((max_parallel >= 1) AND (max_parallel <= 1000))),
+    CONSTRAINT channel_platform_known CHECK ((platform = ANY (ARRAY['telegram'::text, 'max'::text]))),
+    CONSTRAINT channel_rate_bounded CHECK (((rate_rps >= (0)::numeric) AND (rate_rps <= (10000)::numeric))),
+    CONSTRAINT channel_rate_group_short CHECK (((char_length(rate_group) >= 1) AND (char_length(rate_group) <= 100))),
+    CONSTRAINT channel_route_filter_readable CHECK (((route_filter IS NULL) OR posting.is_route_filter(route_filter))),
+    CONSTRAINT channel_send_mode_known CHECK ((send_mode = ANY (ARRAY['text'::text, 'media'::text, 'mixed'::text]))),
+    CONSTRAINT channel_settings_known CHECK (posting.is_channel_settings(settings)),
+    CONSTRAINT channel_streak_not_negative CHECK ((error_streak >= 0)),
+    CONSTRAINT channel_tags_canonical CHECK ((tags = posting.canonical_tags(tags))),
+    CONSTRAINT channel_target_is_a_chat CHECK (((target_id ~ '^-?[0-9]{1,19}$'::text) OR ((platform = 'telegram'::text) AND (target_id ~ '^@[A-Za-z][A-Za-z0-9_]{3,31}$'::text)))),
+    CONSTRAINT channel_time_zone_known CHECK (((timezone IS NULL) OR posting.is_time_zone(timezone))),
+    CONSTRAINT channel_title_short CHECK ((char_length(title) <= 200)),
+    CONSTRAINT channel_window_mode_known CHECK ((window_mode = ANY (ARRAY['immediate'::text, 'windowed'::text]))),
+    CONSTRAINT channel_window_readable CHECK (((posting_window IS NULL) OR posting.is_posting_window(posting_window))),
+    CONSTRAINT channel_windowed_has_a_window CHECK (((window_mode = 'immediate'::text) OR (posting_window IS NOT NULL)))
+)
+WITH (fillfactor='50', autovacuum_analyze_threshold='1');
+
+ALTER TABLE ONLY posting.channels FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE channels; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.channels IS 'Where posts go. Adding a row is enough; the next post goes there too.';
+
+
+--
+-- Name: claims_of(posting.channels, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.claims_of(p_channel posting.channels, p_scope text) RETURNS tid[]
+    LANGUAGE sql
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+    select array(
+        select q.ctid
+          from posting.channels c
+          join posting.channel_counters n on n.workspace_id = c.workspace_id and n.channel_id = c.channel_id and n.claimed > 0
+          join posting.deliveries q on q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status = 'claimed'
+         where c.workspace_id = p_channel.workspace_id
+           and case when p_scope = 'platform' then c.platform = p_channel.platform and c.rate_group = p_channel.rate_group
+                    else c.channel_id = p_channel.channel_id end
+           for update of q skip locked)
+$$;
+
+
+--
+-- Name: close_key(posting.channels, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.close_key(p_channel posting.channels, p_scope text, p_until timestamp with time zone) RETURNS tid[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+begin
+    if p_scope = 'platform' then
+        insert into posting.platform_limits as l (workspace_id, platform, rate_group, next_allowed_at, updated_at)
+        values (p_channel.workspace_id, p_channel.platform, p_channel.rate_group, p_until, now_ts)
+        on conflict (workspace_id, platform, rate_group) do update
+           set next_allowed_at = greatest(l.next_allowed_at, excluded.next_allowed_at), updated_at = now_ts;
+    else
+        update posting.channels c set next_allowed_at = greatest(c.next_allowed_at, p_until), updated_at = now_ts
+         where c.workspace_id = p_channel.workspace_id and c.channel_id = p_channel.channel_id;
+    end if;
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    values (p_channel.workspace_id, p_channel.channel_id, now_ts, 'key_closed', 'error',
+            jsonb_build_object('scope', p_scope, 'platform', p_channel.platform, 'rate_group', p_channel.rate_group, 'until', p_until));
+    return posting.claims_of(p_channel, p_scope);
+end
+$$;
+
+
+--
+-- Name: content_hash(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.content_hash(p_payload jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select left(encode(sha256(convert_to(p_payload::text, 'UTF8')), 'hex'), 32)
+$$;
+
+
+--
+-- Name: count_deliveries(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.count_deliveries() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op = 'INSERT' then
+        insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
+        select n.workspace_id, n.channel_id, count(*) filter (where n.status = 'claimed'), count(*) filter (where n.status = 'sending')
+          from new_rows n where n.status in ('claimed', 'sending')
+         group by n.workspace_id, n.channel_id order by n.workspace_id, n.channel_id
+        on conflict (workspace_id, channel_id) do update
+           set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
+    elsif tg_op = 'DELETE' then
+        insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
+        select o.workspace_id, o.channel_id, -count(*) filter (where o.status = 'claimed'), -count(*) filter (where o.status = 'sending')
+          from old_rows o where o.status in ('claimed', 'sending')
+         group by o.workspace_id, o.channel_id order by o.workspace_id, o.channel_id
+        on conflict (workspace_id, channel_id) do update
+           set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
+    else
+        insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
+        select d.workspace_id, d.channel_id, sum(d.claimed), sum(d.sending)
+          from (select n.workspace_id, n.channel_id, (n.status = 'claimed')::int as claimed, (n.status = 'sending')::int as sending
+                  from new_rows n where n.status in ('claimed', 'sending')
+                union all
+                select o.workspace_id, o.channel_id, -(o.status = 'claimed')::int, -(o.status = 'sending')::int
+                  from old_rows o where o.status in ('claimed', 'sending')) d
+         group by d.workspace_id, d.channel_id
+        having sum(d.claimed) <> 0 or sum(d.sending) <> 0
+         order by d.workspace_id, d.channel_id
+        on conflict (workspace_id, channel_id) do update
+           set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
+    end if;
+    return null;
+end
+$$;
+
+
+--
+-- Name: disable_group(uuid, text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.disable_group(p_workspace_id uuid, p_rate_group text, p_operator text, p_reason text) RETURNS SETOF posting.channels
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
+    names constant text[] := posting.hold_group(p_workspace_id, p_rate_group);
+begin
+    perform posting.release_claims(p_workspace_id, n) from unnest(names) n;
+    update posting.channels c set enabled = false, updated_at = now_ts
+     where c.workspace_id = p_workspace_id and c.channel_id = any (names);
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    select p_workspace_id, n, now_ts, 'channel_disabled', 'ok', note from unnest(names) n;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('rate_group', p_rate_group));
+    return query select * from posting.channels c
+                  where c.workspace_id = p_workspace_id and c.channel_id = any (names) order by c.channel_id;
+end
+$$;
+
+
+--
+-- Name: doom_media(integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.doom_media(p_limit integer DEFAULT 200) RETURNS TABLE(workspace_id uuid, blob_ref text, origin_url text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+begin
+    with live as materialized (
+        select m.workspace_id, i.item->>'blob_ref' as blob_ref, count(*) as n
+          from posting.messages m cross join lateral jsonb_array_elements(m.payload->'media') i (item)
+         where m.payload ? 'media' and i.item ? 'blob_ref'
+         group by 1, 2
+    )
+    update posting.media_origin o set ref_count = coalesce(l.n, 0)
+      from posting.media_origin k left join live l on l.workspace_id = k.workspace_id and l.blob_ref = k.blob_ref
+     where o.workspace_id = k.workspace_id and o.blob_ref = k.blob_ref and o.ref_count <> coalesce(l.n, 0);
+    return query
+        update posting.media_origin o set doomed_at = coalesce(o.doomed_at, now_ts)
+         where (o.workspace_id, o.blob_ref) in (
+               select k.workspace_id, k.blob_ref from posting.media_origin k
+                cross join lateral posting.policy(k.workspace_id) p
+                where k.doomed_at is not null
+                   or (k.ref_count = 0 and k.last_seen_at < now_ts - interval '1 day' *
+                       case when k.content_type like 'video/%' and k.size_bytes >= p.large_video_bytes_threshold
+                            then p.origin_retention_large_video_days else p.origin_retention_days end)
+                limit p_limit)
+        returning o.workspace_id, o.blob_ref, o.origin_url;
+end
+$$;
+
+
+--
+-- Name: due_workspaces(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.due_workspaces() RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    AS $$
+    select w.workspace_id from core.workspaces w
+     where w.status = 'active'
+       and exists (select from posting.deliveries d where d.workspace_id = w.workspace_id and d.phase = 'inflight')
+     order by w.workspace_id
+$$;
+
+
+--
+-- Name: enable_channel(uuid, text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.enable_channel(p_workspace_id uuid, p_channel_id text, p_operator text, p_reason text) RETURNS posting.channels
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason);
+    channel posting.channels;
+begin
+    channel := posting.hold_channel(p_workspace_id, p_channel_id);
+    update posting.channels c set enabled = true, paused_until = null, error_streak = 0, updated_at = now_ts
+     where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
+    returning * into channel;
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    values (p_workspace_id, p_channel_id, now_ts, 'channel_enabled', 'ok', note || '{"manual": true}');
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
+    return channel;
+end
+$$;
+
+
+--
+-- Name: enable_group(uuid, text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.enable_group(p_workspace_id uuid, p_rate_group text, p_operator text, p_reason text) RETURNS SETOF posting.channels
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
+    names constant text[] := posting.hold_group(p_workspace_id, p_rate_group);
+begin
+    update posting.channels c set enabled = true, paused_until = null, error_streak = 0, updated_at = now_ts
+     where c.workspace_id = p_workspace_id and c.channel_id = any (names);
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    select p_workspace_id, n, now_ts, 'channel_enabled', 'ok', note from unnest(names) n;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('rate_group', p_rate_group));
+    return query select * from posting.channels c
+                  where c.workspace_id = p_workspace_id and c.channel_id = any (names) order by c.channel_id;
+end
+$$;
+
+
+--
+-- Name: end_delivery(posting.deliveries, text, text, jsonb, tid[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.end_delivery(p_delivery posting.deliveries, p_status text, p_payload_ref text, p_error jsonb, p_release tid[] DEFAULT '{}'::tid[]) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+begin
+    perform posting.finish_attempt(p_delivery, p_status, null, p_error, p_release);
+    if p_delivery.status = 'sending' then
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, payload_ref, meta)
+        values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts, 'send_attempt',
+                p_delivery.attempt, 'error', p_error, left(p_payload_ref, 500), jsonb_build_object('trace_id', p_delivery.trace_id));
+    end if;
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+    values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts,
+            case p_status when 'dead' then 'dead_letter' else 'failed_permanent' end, p_delivery.attempt, 'error', p_error,
+            jsonb_build_object('trace_id', p_delivery.trace_id));
+    return p_status;
+end
+$$;
+
+
+--
+-- Name: enqueue_messages_and_deliveries(uuid, uuid, text, jsonb, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.enqueue_messages_and_deliveries(p_workspace_id uuid, p_endpoint_id uuid, p_kind text, p_raw_payload_json jsonb, p_now_ts timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := coalesce(p_now_ts, platform.now());
+    run_id constant uuid := coalesce((p_raw_payload_json->>'run_id')::uuid, platform.new_id());
+    trace constant text := left(coalesce(p_raw_payload_json->>'trace_id', gen_random_uuid()::text), 100);
+    source_ref constant text := left(p_raw_payload_json->>'source_ref', 512);
+    new_message_id uuid := platform.new_id();
+    payload jsonb;
+    hash text;
+    tags text[];
+    due_at timestamptz;
+    message posting.messages;
+    first_copy posting.ingress_receipts;
+    counts jsonb;
+begin
+    payload := posting.normalize_payload(p_raw_payload_json);
+    tags := posting.message_tags(p_raw_payload_json, payload);
+    due_at := posting.scheduled_for(p_raw_payload_json);
+    hash := posting.content_hash(payload);
+    if p_endpoint_id is not null then
+        first_copy := posting.take_receipt(p_workspace_id, p_endpoint_id, source_ref,
+            posting.content_hash(p_raw_payload_json - '{run_id,trace_id,source}'::text[]), new_message_id, now_ts);
+        if first_copy.receipt_id is not null then
+            insert into posting.events (workspace_id, message_id, ts, action, result, meta)
+            values (p_workspace_id, first_copy.message_id, now_ts, 'ingress_dedup_dropped', 'ok',
+                    jsonb_strip_nulls(jsonb_build_object('trace_id', trace, 'endpoint_id', p_endpoint_id, 'source_ref', source_ref)));
+            insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
+            values (p_workspace_id, run_id, 'push', p_endpoint_id, now_ts, now_ts, '{"dedup_dropped": 1}') on conflict do nothing;
+            return jsonb_build_object('outcome', 'duplicate', 'message_id', first_copy.message_id, 'run_id', run_id, 'trace_id', trace,
+                                      'deliveries', '{}'::jsonb, 'tags', to_jsonb(tags));
+        end if;
+    end if;
+
+    -- The upsert also makes two who bring the same content take turns, so that the second sees the deliveries of the first.
+    insert into posting.messages as m (workspace_id, message_id, content_hash, payload, tags, source, source_ref, first_seen_trace_id,
+                                       first_ingest_run_id, last_seen_at, last_ingest_run_id, created_at)
+    values (p_workspace_id, new_message_id, hash, payload, tags, p_raw_payload_json->'source', source_ref, trace, run_id, now_ts, run_id, now_ts)
+    on conflict (workspace_id, hash_version, content_hash) do update
+       set last_seen_at = now_ts, last_ingest_run_id = excluded.last_ingest_run_id, seen_count = m.seen_count + 1
+    returning * into message;
+    if message.message_id <> new_message_id then
+        if p_endpoint_id is not null then
+            update posting.ingress_receipts r set message_id = message.message_id
+             where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.message_id = new_message_id;
+        end if;
+        if message.tags <> tags then
+            insert into posting.events (workspace_id, message_id, ts, action, result, meta)
+            values (p_workspace_id, message.message_id, now_ts, 'message_tag_mismatch', 'ok',
+                    jsonb_build_object('trace_id', trace, 'first_seen', to_jsonb(message.tags), 'now', to_jsonb(tags)));
+        end if;
+    end if;
+    if payload ? 'media' then
+        update posting.media_origin o set last_seen_at = now_ts
+         where o.workspace_id = p_workspace_id and o.blob_ref in (select m->>'blob_ref' from jsonb_array_elements(payload->'media') m);
+    end if;
+
+    counts := posting.fan_out(message, due_at, trace, now_ts);
+    if p_kind in ('push', 'webhook_push') then
+        insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
+        values (p_workspace_id, run_id, 'push', p_endpoint_id, now_ts, now_ts, jsonb_build_object('accepted', 1, 'deliveries', counts))
+        on conflict do nothing;
+    end if;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', message.message_id));
+    return jsonb_build_object('outcome', 'accepted', 'message_id', message.message_id, 'run_id', run_id, 'trace_id', trace,
+                              'deliveries', counts, 'tags', to_jsonb(message.tags));
+end
+$$;
+
+
+--
+-- Name: expire_leases(integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.expire_leases(p_limit integer DEFAULT 500) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    stuck record;
+    freed int := 0;
+    error jsonb;
+begin
+    for stuck in
+        select d.*, p.attempts_max, c.settings->>'on_unknown' as on_unknown
+          from posting.channel_counters n
+          join posting.channels c on c.workspace_id = n.workspace_id and c.channel_id = n.channel_id
+         cross join lateral posting.policy(n.workspace_id) p
+          join lateral (
+              select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt, h.trace_id, h.not_before,
+                     h.claimed_at, h.sending_started_at, h.claim_token
+                from posting.deliveries h
+               where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
+               order by h.created_at limit n.claimed + n.sending) d
+            on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
+            or (d.status = 'claimed' and d.not_before <= now_ts
+                and (d.claimed_at < now_ts - p.claimed_lease_seconds * interval '1 second'
+                     or exists (select from posting.dispatchers w where w.name = split_part(d.claim_token, '-', 1) and w.seen_at < now_ts - interval '15 seconds')))
+         where n.claimed + n.sending > 0
+         order by d.workspace_id, d.channel_id, d.delivery_id
+         limit p_limit
+    loop
+        -- Looked at again under its lock: its owner may have finished a moment ago.
+        perform from posting.deliveries d
+          where d.ctid = stuck.place and d.delivery_id = stuck.delivery_id and d.status = stuck.status for update skip locked;
+        continue when not found;
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+        values (stuck.workspace_id, stuck.delivery_id, stuck.message_id, stuck.channel_id, now_ts, stuck.status || '_lease_expired', stuck.attempt,
+                'error', jsonb_build_object('trace_id', stuck.trace_id));
+        if stuck.status = 'claimed' then
+            update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = now_ts where d.ctid = stuck.place;
+        elsif stuck.on_unknown = 'hold' or stuck.attempt >= stuck.attempts_max then
+            error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
+                                        'message', 'the worker stopped while it was sending; the message may have arrived');
+            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, null, error)
+               from posting.deliveries d where d.ctid = stuck.place;
+        else
+            update posting.deliveries d
+               set status = 'retry', next_retry_at = now_ts + (10 + 20 * random()) * interval '1 second', claimed_at = null, claim_token = null,
+                   sending_started_at = null, updated_at = now_ts
+             where d.ctid = stuck.place;
+        end if;
+        freed := freed + 1;
+    end loop;
+    return freed;
+end
+$$;
+
+
+--
+-- Name: expired_raw(integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.expired_raw(p_limit integer DEFAULT 1000) RETURNS TABLE(workspace_id uuid, payload_ref text)
+    LANGUAGE sql STABLE
+    AS $$
+    select e.workspace_id, e.payload_ref
+      from core.workspaces w
+     cross join lateral (select coalesce((select p.raw_keep_days from posting.policies p where p.workspace_id = w.workspace_id), 14) as days) k
+      join posting.events e on e.workspace_id = w.workspace_id
+       and e.ts < platform.now() - k.days * interval '1 day' and e.ts > platform.now() - (k.days + 3) * interval '1 day'
+     where e.payload_ref is not null and e.result = 'error'
+     limit p_limit
+$$;
+
+
+--
+-- Name: fail_permanent(uuid, uuid, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.fail_permanent(p_workspace_id uuid, p_delivery_id uuid, p_error_json jsonb, p_claim_token text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant jsonb := posting.safe_error(p_error_json) || '{"category": "PERMANENT"}';
+    delivery posting.deliveries;
+    channel posting.channels;
+    release tid[] := '{}';
+begin
+    if error->>'scope' <> 'delivery' then
+        perform posting.lock_gates(p_workspace_id);
+        if p_claim_token is not null and not posting.still_held(p_workspace_id, p_delivery_id, p_claim_token) then
+            return 'lost';
+        end if;
+        select c.* into channel from posting.deliveries d join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+         where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+        release := case when error->>'scope' = 'channel' then posting.penalize(channel, p_delivery_id, error)
+                        else posting.close_key(channel, 'platform', now_ts + coalesce((error->>'retry_after_ms')::float8, 60000) * interval '1 millisecond') end;
+    end if;
+    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{queued,retry,sending}');
+    if delivery.delivery_id is null then
+        return 'lost';
+    end if;
+    perform posting.end_delivery(delivery, 'failed_permanent', p_error_json->>'payload_ref', error, release);
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
+    return 'failed_permanent';
+end
+$$;
+
+
+--
+-- Name: messages; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.messages (
+    workspace_id uuid NOT NULL,
+    message_id uuid DEFAULT platform.new_id() NOT NULL,
+    hash_version integer DEFAULT 1 NOT NULL,
+    content_hash text NOT NULL,
+    normalization_version integer DEFAULT 1 NOT NULL,
+    payload jsonb NOT NULL,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    source jsonb,
+    source_ref text,
+    first_seen_trace_id text,
+    first_ingest_run_id uuid,
+    last_seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    last_ingest_run_id uuid,
+    seen_count bigint DEFAULT 1 NOT NULL,
+    of_message_id uuid,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT message_hash_is_hex CHECK ((content_hash ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT message_tags_canonical CHECK ((tags = posting.canonical_tags(tags)))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY posting.messages FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE messages; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.messages IS 'A post, stored once however many channels it goes to and however often it is sent in.';
+
+
+--
+-- Name: fan_out(posting.messages, timestamp with time zone, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.fan_out(p_message posting.messages, p_due_at timestamp with time zone, p_trace_id text, p_now timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    -- One draw of randomness for the whole batch: PostgreSQL asks the kernel for each, which costs more than the rest of a row.
+    batch constant text := platform.new_id()::text;
+    wanted_at constant timestamptz := greatest(p_now, p_due_at);
+    counts jsonb;
+begin
+    with routed as materialized (
+        select c.* from posting.channels c
+         where c.workspace_id = p_message.workspace_id and c.enabled
+           and (c.route_filter is null or posting.is_routed(p_message.tags, c.route_filter))
+    ), rendered as materialized (
+        select v.platform, v.send_mode, v.settings, r.rendered_text, r.render_meta, r.template_version,
+               coalesce(r.error, case when p_message.payload ? 'media'
+                                      then posting.media_problem(p_message.workspace_id, p_message.payload, v.platform) end) as problem
+          from (select distinct c.platform, c.send_mode, c.settings from routed c) v,
+               posting.render(p_message.payload, v.platform, v.send_mode, v.settings) r
+    ), before as materialized (
+        -- Where this content is under way already, or was sent not long ago.
+        select d.channel_id, d.delivery_id, null::timestamptz as sent_at from posting.deliveries d
+         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
+           and d.phase = 'inflight'
+        union all
+        select d.channel_id, d.delivery_id, d.sent_at from posting.deliveries d
+         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
+           and d.phase in ('sent', 'deduped') and d.sent_at > '-infinity'
+    ), judged as materialized (
+        select c.channel_id, r.rendered_text, r.render_meta, r.template_version, r.problem,
+               case when c.window_mode = 'windowed'
+                    then coalesce(posting.next_open_at(c.posting_window, c.timezone, wanted_at), wanted_at) else wanted_at end as not_before,
+               (select b.delivery_id from before b
+                 where b.channel_id = c.channel_id
+                   and (b.sent_at is null or b.sent_at >= p_now - coalesce(c.dedup_ttl_hours, 168) * interval '1 hour')
+                 limit 1) as suppressed_by
+          from routed c
+          join rendered r on r.platform = c.platform and r.send_mode = c.send_mode and r.settings = c.settings
+    ), made as (
+        insert into posting.deliveries (workspace_id, delivery_id, message_id, channel_id, hash_version, content_hash, not_before, scheduled_for, status,
+                                        last_error, rendered_text, render_meta, template_version, trace_id,
+                                        created_at, updated_at)
+        select p_message.workspace_id, (left(batch, 15) || substr(md5(batch || j.channel_id)::uuid::text, 16))::uuid, p_message.message_id, j.channel_id, p_message.hash_version, p_message.content_hash, j.not_before, p_due_at,
+               case when j.suppressed_by is not null then 'deduped'
+                    when j.problem is not null then 'failed_permanent' else 'queued' end,
+               case when j.suppressed_by is null and j.problem is not null
+                    then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery',
+                                            'code', case when j.problem like 'media_missing_origin:%' then 'media_missing_origin' else 'validation_failed' end,
+                                            'message', posting.snippet(j.problem, 500)) end,
+               case when j.suppressed_by is null then j.rendered_text end,
+               case when j.suppressed_by is null then j.render_meta
+                    else jsonb_build_object('suppressed_by', j.suppressed_by) end,
+               j.template_version, p_trace_id, p_now, p_now
+          from judged j
+        returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error, deliveries.render_meta, deliveries.not_before
+    ), told as (
+        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+        select p_message.workspace_id, md5('enqueue' || m.delivery_id)::uuid, m.delivery_id, p_message.message_id, m.channel_id, p_now,
+               case m.status when 'queued' then 'enqueue' when 'deduped' then 'dedup_suppressed' else 'validation_failed' end,
+               0, case when m.status = 'failed_permanent' then 'error' else 'ok' end, m.last_error,
+               case when m.status = 'deduped' then jsonb_build_object('trace_id', p_trace_id, 'suppressed_by', m.render_meta->'suppressed_by')
+                    when m.not_before > p_now then jsonb_build_object('trace_id', p_trace_id, 'not_before', m.not_before)
+                    else jsonb_build_object('trace_id', p_trace_id) end
+          from made m
+    )
+    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    return counts;
+end
+$$;
+
+
+--
+-- Name: find_media(uuid, text[], text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.find_media(p_workspace_id uuid, p_blob_refs text[], p_provider text) RETURNS TABLE(blob_ref text, file_id text, origin_url text, content_type text)
+    LANGUAGE sql STABLE
+    AS $$
+    select w.blob_ref, b.file_id, o.origin_url, o.content_type
+      from unnest(p_blob_refs) w (blob_ref)
+      left join posting.media_origin o on o.workspace_id = p_workspace_id and o.blob_ref = w.blob_ref
+      left join posting.media_blobs b on b.workspace_id = p_workspace_id and b.blob_ref = w.blob_ref and b.provider = p_provider
+            and (b.expires_at is null or b.expires_at > platform.now())
+$$;
+
+
+--
+-- Name: find_orphan_events(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.find_orphan_events() RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    team record;
+    total bigint := 0;
+begin
+    for team in
+        select e.workspace_id, count(*) as n from posting.events e
+         where e.ts > now_ts - interval '1 day'
+           and ((e.delivery_id is not null and not exists (select from posting.deliveries d where d.workspace_id = e.workspace_id and d.delivery_id = e.delivery_id))
+                or (e.message_id is not null and not exists (select from posting.messages m where m.workspace_id = e.workspace_id and m.message_id = e.message_id))
+                or (e.channel_id is not null and not exists (select from posting.channels c where c.workspace_id = e.workspace_id and c.channel_id = e.channel_id)))
+         group by e.workspace_id
+    loop
+        insert into posting.alerts as a (workspace_id, alert, raised_at, details) values (team.workspace_id, 'orphan_events', now_ts, jsonb_build_object('orphans', team.n))
+        on conflict (workspace_id, alert) do update set details = a.details || excluded.details, cleared_at = null;
+        total := total + team.n;
+    end loop;
+    update posting.alerts a set cleared_at = now_ts, details = '{}'
+     where a.alert = 'orphan_events' and a.cleared_at is null and total = 0;
+    return total;
+end
+$$;
+
+
+--
+-- Name: finish_attempt(posting.deliveries, text, timestamp with time zone, jsonb, tid[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.finish_attempt(p_delivery posting.deliveries, p_status text, p_next_retry_at timestamp with time zone, p_error jsonb, p_release tid[] DEFAULT '{}'::tid[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update posting.deliveries d
+       set status = case when d.delivery_id = p_delivery.delivery_id then p_status else 'queued' end,
+           next_retry_at = case when d.delivery_id = p_delivery.delivery_id then p_next_retry_at else d.next_retry_at end,
+           last_error = case when d.delivery_id = p_delivery.delivery_id then p_error else d.last_error end,
+           claimed_at = null, claim_token = null, sending_started_at = null, updated_at = platform.now()
+     where d.ctid = any (p_release || array(select o.ctid from posting.deliveries o
+                                             where o.workspace_id = p_delivery.workspace_id and o.delivery_id = p_delivery.delivery_id))
+$$;
+
+
+--
+-- Name: follow_post(uuid, uuid, text, jsonb, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.follow_post(p_workspace_id uuid, p_message_id uuid, p_operation text, p_raw jsonb, p_trace_id text, p_actor text) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    post posting.messages;
+    follower posting.messages;
+    payload jsonb;
+    counts jsonb;
+    withdrawn int := 0;
+begin
+    select * into post from posting.messages m where m.workspace_id = p_workspace_id and m.message_id = p_message_id and m.of_message_id is null;
+    if not found then
+        raise exception 'there is no such post' using errcode = 'ZD003';
+    end if;
+    if p_operation = 'edit' then
+        payload := posting.normalize_payload(jsonb_strip_nulls(jsonb_build_object(
+            'media', post.payload->'media', 'links', coalesce(p_raw->'links', post.payload->'links'),
+            'disable_preview', coalesce(p_raw->'disable_preview', post.payload->'disable_preview'),
+            'buttons', p_raw->'buttons', 'text', p_raw->'text', 'parse_mode', coalesce(p_raw->'parse_mode', post.payload->'parse_mode'))));
+    else
+        payload := '{"type": "delete"}';
+        withdrawn := posting.withdraw(p_workspace_id, p_message_id, p_trace_id, p_actor);
+    end if;
+    insert into posting.messages as m (workspace_id, content_hash, payload, tags, source, first_seen_trace_id, last_seen_at, of_message_id, created_at)
+    values (p_workspace_id, posting.content_hash(jsonb_build_object(p_operation, p_message_id, 'payload', payload)), payload, post.tags,
+            jsonb_build_object('kind', p_operation, 'actor', p_actor), p_trace_id, now_ts, p_message_id, now_ts)
+    on conflict (workspace_id, hash_version, content_hash) do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
+    returning * into follower;
+
+    with bases as materialized (
+        select b.delivery_id, b.channel_id, b.render_meta->'steps' as steps, c.platform, c.send_mode, c.settings
+          from posting.deliveries b
+          join posting.channels c on c.workspace_id = b.workspace_id and c.channel_id = b.channel_id
+         where b.message_id = p_message_id and b.workspace_id = p_workspace_id and b.operation = 'send' and b.phase in ('inflight', 'sent')
+           -- Asked for already and not done yet, or gone already: once is enough.
+           and not exists (select from posting.deliveries f
+                            where f.of_delivery_id = b.delivery_id and f.workspace_id = b.workspace_id and f.message_id = follower.message_id
+                              and (f.phase = 'inflight' or (f.phase = 'sent' and p_operation = 'delete')))
+    ), rendered as materialized (
+        select v.platform, v.send_mode, v.settings, r.rendered_text, r.render_meta, r.template_version, r.error
+          from (select distinct b.platform, b.send_mode, b.settings from bases b where p_operation = 'edit') v,
+               posting.render(payload, v.platform, v.send_mode, v.settings) r
+    ), made as (
+        insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status, last_error, rendered_text, render_meta,
+                                        template_version, trace_id, operation, of_delivery_id, not_before, created_at, updated_at)
+        select p_workspace_id, follower.message_id, b.channel_id, follower.content_hash, case when p.problem is null then 'queued' else 'failed_permanent' end,
+               case when p.problem is not null then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'validation_failed',
+                                                                       'message', posting.snippet(p.problem, 500)) end,
+               r.rendered_text, coalesce(r.render_meta - 'steps', '{}'), r.template_version, p_trace_id, p_operation, b.delivery_id, now_ts, now_ts, now_ts
+          from bases b
+          left join rendered r on r.platform = b.platform and r.send_mode = b.send_mode and r.settings = b.settings
+         cross join lateral (select coalesce(r.error, case when p_operation = 'edit' and r.render_meta->'steps' is distinct from b.steps
+                                                           then 'the new text does not fit the messages that the post was sent as' end) as problem) p
+        returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error
+    ), told as (
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+        select p_workspace_id, m.delivery_id, follower.message_id, m.channel_id, now_ts,
+               case m.status when 'queued' then 'enqueue' else 'validation_failed' end, 0, case m.status when 'queued' then 'ok' else 'error' end,
+               m.last_error, jsonb_build_object('trace_id', p_trace_id, 'operation', p_operation, 'actor', p_actor)
+          from made m
+    )
+    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', p_message_id));
+    return jsonb_build_object('message_id', follower.message_id, 'of_message_id', p_message_id, 'deliveries', counts, 'withdrawn', withdrawn, 'trace_id', p_trace_id);
+end
+$$;
+
+
+--
+-- Name: forget(integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.forget(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    gone int := 0;
+    count_of int;
+    team record;
+begin
+    delete from posting.ingress_receipts r
+     where r.ctid = any (array(select x.ctid from posting.ingress_receipts x where x.expires_at < now_ts limit p_limit));
+    get diagnostics count_of = row_count;
+    gone := gone + count_of;
+    for team in select w.workspace_id, p.deliveries_keep_days * interval '1 day' as keep
+                  from core.workspaces w cross join lateral posting.policy(w.workspace_id) p
+                 where exists (select from posting.channels c where c.workspace_id = w.workspace_id)
+    loop
+        -- Ids begin with their time, so the oldest are first in the key.
+        delete from posting.deliveries d
+         where d.ctid = any (array(
+               select x.ctid from posting.deliveries x
+                where x.workspace_id = team.workspace_id and x.delivery_id < posting.id_at(now_ts - team.keep) and x.phase <> 'inflight'
+                  and x.created_at < now_ts - team.keep
+                  and not exists (select from posting.deliveries f where f.of_delivery_id = x.delivery_id and f.workspace_id = x.workspace_id and f.phase = 'inflight')
+                order by x.delivery_id limit p_limit));
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+        delete from posting.messages m
+         where m.ctid = any (array(
+               select x.ctid from posting.messages x
+                where x.workspace_id = team.workspace_id and x.message_id < posting.id_at(now_ts - team.keep)
+                  and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
+                  and not exists (select from posting.deliveries d where d.message_id = x.message_id and d.workspace_id = x.workspace_id)
+                  and not exists (select from posting.messages f where f.workspace_id = x.workspace_id and f.of_message_id = x.message_id)
+                order by x.message_id limit p_limit));
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+        delete from posting.ingest_runs r
+         where r.ctid = any (array(select x.ctid from posting.ingest_runs x
+                                    where x.workspace_id = team.workspace_id and x.run_id < posting.id_at(now_ts - team.keep)
+                                      and x.started_at < now_ts - team.keep limit p_limit));
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+    end loop;
+    return gone;
+end
+$$;
+
+
+--
+-- Name: forget_media(uuid, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.forget_media(p_workspace_id uuid, p_blob_ref text, p_origin_url text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from posting.media_origin o
+     where o.workspace_id = p_workspace_id and o.blob_ref = p_blob_ref and o.origin_url = p_origin_url and o.doomed_at is not null;
+    if not found then
+        return false;
+    end if;
+    delete from posting.media_blobs b where b.workspace_id = p_workspace_id and b.blob_ref = p_blob_ref;
+    return true;
+end
+$$;
+
+
+--
+-- Name: give_back(uuid, uuid[], text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.give_back(p_workspace_id uuid, p_delivery_ids uuid[], p_claim_tokens text[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    given_back bigint;
+begin
+    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
+     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and d.status = 'claimed' and d.claim_token = any (p_claim_tokens);
+    get diagnostics given_back = row_count;
+    return given_back;
+end
+$$;
+
+
+--
+-- Name: hashtags(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.hashtags(p_text text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select posting.canonical_tags(array(
+        select m[1]
+          from regexp_matches(
+                   regexp_replace(p_text, '[a-z][a-z0-9+.-]*://\S+|(?:[\w-]+\.)+[[:alpha:]]{2,}[/?#]\S*', ' ', 'gi'),
+                   '(?<!\w)#(\w*[[:alpha:]]\w*)', 'g') m))
+$$;
+
+
+--
+-- Name: hold_channel(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.hold_channel(p_workspace_id uuid, p_channel_id text) RETURNS posting.channels
+    LANGUAGE plpgsql
+    AS $$
+declare
+    channel posting.channels;
+begin
+    perform posting.lock_gates(p_workspace_id);
+    select * into channel from posting.channels c
+     where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
+    if not found then
+        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = posting.near_names(p_channel_id,
+            array(select c.channel_id from posting.channels c where c.workspace_id = p_workspace_id));
+    end if;
+    return channel;
+end
+$$;
+
+
+--
+-- Name: hold_delivery(uuid, uuid, text, text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.hold_delivery(p_workspace_id uuid, p_delivery_id uuid, p_claim_token text, p_from text[]) RETURNS posting.deliveries
+    LANGUAGE plpgsql
+    AS $$
+declare
+    delivery posting.deliveries;
+begin
+    select * into delivery from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id for update;
+    if not found then
+        raise exception 'there is no delivery %', p_delivery_id using errcode = 'ZD003';
+    end if;
+    if p_claim_token is null then
+        if delivery.status <> all (p_from) then
+            raise exception 'the delivery is %', delivery.status using errcode = 'ZD002', hint = 'it would have to be ' || array_to_string(p_from, ' or ');
+        end if;
+    elsif delivery.status <> 'sending' or delivery.claim_token is distinct from p_claim_token then
+        return null;
+    end if;
+    return delivery;
+end
+$$;
+
+
+--
+-- Name: hold_group(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.hold_group(p_workspace_id uuid, p_rate_group text) RETURNS text[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    names text[];
+begin
+    perform posting.lock_gates(p_workspace_id);
+    names := array(select c.channel_id from posting.channels c
+                    where c.workspace_id = p_workspace_id and c.rate_group = p_rate_group
+                    order by c.channel_id);
+    if cardinality(names) = 0 then
+        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = posting.near_names(p_rate_group,
+            array(select c.rate_group from posting.channels c where c.workspace_id = p_workspace_id));
+    end if;
+    return names;
+end
+$$;
+
+
+--
+-- Name: html_character(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.html_character(p_reference text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_name text := rtrim(p_reference, ';');
+    v_code int;
+begin
+    if v_name !~ '^&#' then
+        return case v_name when '&lt' then '<' when '&gt' then '>' when '&amp' then '&' when '&quot' then '"'
+               else p_reference end;
+    end if;
+    v_code := case when v_name ~ '^&#[0-9]{1,7}$' then substr(v_name, 3)::int
+                   when v_name ~ '^&#x[0-9A-Fa-f]{1,6}$' then ('x' || lpad(substr(v_name, 4), 8, '0'))::bit(32)::int
+                   else 0 end;
+    return case when v_code not between 1 and 1114110 then p_reference
+                when v_code between 55296 and 57343 then null
+                else chr(v_code) end;
+end
+$_$;
+
+
+--
+-- Name: id_at(timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.id_at(p_at timestamp with time zone) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7000-8000-000000000000')::uuid
+      from (select lpad(to_hex((extract(epoch from p_at) * 1000)::bigint), 12, '0') as h) t
+$$;
+
+
+--
+-- Name: is_buttons(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_buttons(p_buttons jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    select case when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false else
+        not exists (select from jsonb_array_elements(p_buttons) r (row_of)
+                     where jsonb_typeof(row_of) <> 'array'
+                        or case when jsonb_typeof(row_of) = 'array' then jsonb_array_length(row_of) not between 1 and 8 end)
+        and not exists (select from jsonb_array_elements(p_buttons) r (row_of),
+                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of else '[]' end) b (button)
+                         where jsonb_typeof(button) <> 'object'
+                            or jsonb_typeof(button->'text') is distinct from 'string'
+                            or char_length(button->>'text') not between 1 and 128
+                            or coalesce(button->>'url', '') !~* '^https?://\S+$' or char_length(button->>'url') > 2048
+                            or exists (select from jsonb_object_keys(case when jsonb_typeof(button) = 'object' then button else '{}' end) k
+                                        where k not in ('text', 'url')))
+    end
+$_$;
+
+
+--
+-- Name: is_routed(text[], jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.is_routed(p_tags text[], p_filter jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_filter is null
+        or ((coalesce(jsonb_array_length(p_filter->'include_any'), 0) = 0 or p_filter->'include_any' ?| p_tags)
+            and coalesce(to_jsonb(p_tags) @> (p_filter->'include_all'), true)
+            and not coalesce(p_filter->'exclude' ?| p_tags, false))
+$$;
+
+
+--
+-- Name: lock_gates(uuid); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.lock_gates(p_workspace_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select pg_advisory_xact_lock(hashtext('posting.gates'), hashtext(p_workspace_id::text))
+$$;
+
+
+--
+-- Name: manual_note(text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.manual_note(p_operator text, p_reason text) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if coalesce(btrim(p_operator), '') = '' or coalesce(btrim(p_reason), '') = '' then
+        raise exception 'a manual operation names its operator and its reason' using errcode = 'ZD005';
+    end if;
+    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', posting.snippet(btrim(p_reason), 500));
+end
+$$;
+
+
+--
+-- Name: mark_sent(uuid, uuid, text, timestamp with time zone, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.mark_sent(p_workspace_id uuid, p_delivery_id uuid, p_provider_message_id text, p_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_raw_meta_json jsonb DEFAULT NULL::jsonb, p_claim_token text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    at constant timestamptz := coalesce(p_sent_at, platform.now());
+    outcome text;
+begin
+    select m.outcome into outcome from posting.mark_sent_many(p_workspace_id, array[p_delivery_id], array[p_provider_message_id],
+        array[at], array[p_raw_meta_json], array[p_claim_token]) m;
+    if outcome = 'lost' then
+        outcome := posting.mark_sent_late(p_workspace_id, p_delivery_id, p_provider_message_id, at, p_raw_meta_json, p_claim_token);
+    end if;
+    return outcome;
+end
+$$;
+
+
+--
+-- Name: mark_sent_late(uuid, uuid, text, timestamp with time zone, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.mark_sent_late(p_workspace_id uuid, p_delivery_id uuid, p_provider_message_id text, p_sent_at timestamp with time zone, p_raw_meta jsonb, p_claim_token text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    delivery posting.deliveries;
+    is_taken boolean;
+begin
+    select * into delivery from posting.deliveries d
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id for update;
+    if not found then
+        return 'unknown';
+    elsif p_claim_token is null then
+        raise exception 'the delivery is %, not sending', delivery.status using errcode = 'ZD002';
+    elsif delivery.status = 'sent' and delivery.provider_message_id = p_provider_message_id then
+        return 'repeated';
+    end if;
+    is_taken := delivery.status not in ('sending', 'sent', 'deduped');
+    if is_taken then
+        perform posting.walk_to_sent(p_workspace_id, p_delivery_id, p_provider_message_id, p_sent_at);
+    end if;
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts,
+            case when is_taken then 'sent' else 'possible_duplicate' end, delivery.attempt, case when is_taken then 'ok' else 'error' end,
+            coalesce(p_raw_meta, '{}') || jsonb_build_object('trace_id', delivery.trace_id, 'provider_message_id', p_provider_message_id,
+                                                              'late', true, 'from_status', delivery.status));
+    return case when is_taken then 'late' else 'possible_duplicate' end;
+end
+$$;
+
+
+--
+-- Name: mark_sent_many(uuid, uuid[], text[], timestamp with time zone[], jsonb[], text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.mark_sent_many(p_workspace_id uuid, p_delivery_ids uuid[], p_provider_message_ids text[], p_sent_at timestamp with time zone[], p_raw_meta jsonb[], p_claim_tokens text[]) RETURNS TABLE(delivery_id uuid, outcome text)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    places tid[];
+    done uuid[];
+    streaky text[];
+begin
+    -- One look by key for each, then by place: whatever the statistics say, nobody joins with the whole table.
+    places := array(
+        select (select d.ctid from posting.deliveries d
+                 where d.workspace_id = p_workspace_id and d.delivery_id = g.id and d.status = 'sending'
+                   and (g.token is null or d.claim_token = g.token))
+          from unnest(p_delivery_ids, p_claim_tokens) with ordinality g (id, token, n) order by g.n);
+    -- Channels before deliveries before counters, here as everywhere. Few channels have a streak to end.
+    streaky := array(select c.channel_id from posting.channels c
+                      where c.workspace_id = p_workspace_id and c.error_streak <> 0
+                        and c.channel_id in (select d.channel_id from posting.deliveries d where d.ctid = any (places))
+                      order by c.channel_id for no key update);
+    with finished as (
+        update posting.deliveries d
+           set status = 'sent', provider_message_id = g.provider_message_id, sent_at = g.at, next_retry_at = null, last_error = null,
+               claimed_at = null, claim_token = null, sending_started_at = null, updated_at = now_ts
+          from unnest(places, p_provider_message_ids, p_sent_at, p_claim_tokens, p_raw_meta) g (place, provider_message_id, at, token, meta)
+         where d.ctid = g.place and d.status = 'sending' and (g.token is null or d.claim_token = g.token)
+        returning d.delivery_id, d.message_id, d.channel_id, d.attempt, d.trace_id, g.provider_message_id, g.meta
+    ), told as (
+        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+        select p_workspace_id, md5('sent' || f.delivery_id || f.attempt)::uuid, f.delivery_id, f.message_id, f.channel_id, now_ts, 'sent', f.attempt, 'ok',
+               jsonb_build_object('trace_id', f.trace_id, 'provider_message_id', f.provider_message_id) || coalesce(f.meta, '{}')
+          from finished f
+    )
+    select array_agg(f.delivery_id), array_agg(distinct f.channel_id) filter (where f.channel_id = any (streaky)) into done, streaky from finished f;
+    if streaky is not null then
+        update posting.channels c set error_streak = 0, updated_at = now_ts
+         where c.workspace_id = p_workspace_id and c.channel_id = any (streaky);
+    end if;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('sent', coalesce(cardinality(done), 0)));
+    return query select i, case when i = any (done) then 'sent' else 'lost' end from unnest(p_delivery_ids) i;
+end
+$$;
+
+
+--
+-- Name: media_problem(uuid, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.media_problem(p_workspace_id uuid, p_payload jsonb, p_platform text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case
+             when m.item->>'blob_ref' is not null and o.blob_ref is null
+             then format('media_missing_origin: there is no stored media `%s`', left(m.item->>'blob_ref', 100))
+             else format('%s of %s bytes is more than %s takes (%s)', m.item->>'type', o.size_bytes, p_platform, l.bytes_max) end
+      from jsonb_array_elements(p_payload->'media') with ordinality m (item, n)
+      left join posting.media_origin o on o.workspace_id = p_workspace_id and o.blob_ref = m.item->>'blob_ref'
+      left join (values ('telegram', 'image', 10485760), ('telegram', 'video', 52428800), ('telegram', 'audio', 52428800), ('telegram', 'file', 52428800),
+                        ('max', 'image', 50000000), ('max', 'video', 250000000), ('max', 'audio', 256000000), ('max', 'file', 4000000000))
+                l (platform, kind, bytes_max) on l.platform = p_platform and l.kind = m.item->>'type'
+     where (m.item->>'blob_ref' is not null and o.blob_ref is null) or o.size_bytes > l.bytes_max
+     order by m.n limit 1
+$$;
+
+
+--
+-- Name: message_tags(jsonb, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.message_tags(p_raw jsonb, p_payload jsonb) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    seen text := p_payload->>'text';
+begin
+    if p_raw ? 'tags' and jsonb_typeof(p_raw->'tags') <> 'null' and (jsonb_typeof(p_raw->'tags') <> 'array' or jsonb_array_length(p_raw->'tags') > 50
+        or exists (select from jsonb_array_elements(p_raw->'tags') t where jsonb_typeof(t.value) <> 'string' or char_length(t.value #>> '{}') > 64)) then
+        raise exception '`tags` is a list of at most 50 texts of at most 64 characters' using errcode = 'ZD001', column = 'tags';
+    end if;
+    if p_payload->>'parse_mode' = 'HTML' then
+        select coalesce(r.visible, seen) into seen from posting.read_html(seen, 'telegram') r;
+    end if;
+    return posting.canonical_tags(
+        array(select jsonb_array_elements_text(case when jsonb_typeof(p_raw->'tags') = 'array' then p_raw->'tags' else '[]' end))
+        || posting.hashtags(seen));
+end
+$$;
+
+
+--
+-- Name: near_names(text, text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.near_names(p_typed text, p_known text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    with typed as (
+        select distinct substr(lower(p_typed), i, 2) as pair from generate_series(1, greatest(length(p_typed) - 1, 1)) i
+    ), nearest as (
+        select k.name, 2.0 * (select count(*) from typed t where position(t.pair in lower(k.name)) > 0)
+                           / (select count(*) + length(k.name) - 1 from typed) as likeness
+          from (select distinct n as name from unnest(p_known) n) k
+         order by likeness desc, k.name limit 5
+    )
+    select case when count(*) = 0 then 'there are none yet'
+                when count(*) = (select count(distinct n) from unnest(p_known) n) then 'there are: '
+                else 'the nearest are: ' end
+           || coalesce(string_agg(n.name, ', ' order by n.likeness desc, n.name), '')
+      from nearest n
+$$;
+
+
+--
+-- Name: next_due_at(uuid); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.next_due_at(p_workspace_id uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+    select min(greatest(d.not_before, case when d.status = 'retry' then d.next_retry_at end, c.paused_until, c.next_allowed_at, l.next_allowed_at))
+      from posting.channels c
+      left join posting.platform_limits l on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
+     cross join lateral (
+          select q.not_before, q.status, q.next_retry_at from posting.deliveries q
+           where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
+           order by q.created_at limit 20) d
+     where c.workspace_id = p_workspace_id and c.enabled
+$$;
+
+
+--
+-- Name: next_open_at(jsonb, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.next_open_at(p_window jsonb, p_timezone text, p_at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+declare
+    v_zone text := coalesce(p_timezone, 'UTC');
+    v_end timestamptz := p_at + interval '360 hours';
+    v_from timestamptz := p_at;
+    v_until timestamptz;
+    v_offset interval;
+    v_clock timestamp;
+    v_open timestamp;
+    v_same bigint;
+    v_changed bigint;
+    v_middle bigint;
+begin
+    if p_at is null or not isfinite(p_at) or not posting.is_posting_window(p_window) then
+        return null;
+    end if;
+    -- At most a day at a time, and never across a change of the clock: inside such a piece it simply runs.
+    while v_from < v_end loop
+        v_until := v_from + interval '24 hours';
+        v_clock := v_from at time zone v_zone;
+        v_offset := v_clock - v_from at time zone 'UTC';
+        if (v_until at time zone v_zone) - (v_until at time zone 'UTC') <> v_offset then
+            v_same := floor(extract(epoch from v_from));
+            v_changed := ceil(extract(epoch from v_until));
+            while v_changed - v_same > 1 loop
+                v_middle := (v_same + v_changed) / 2;
+                v_until := to_timestamp(v_middle);
+                if (v_until at time zone v_zone) - (v_until at time zone 'UTC') = v_offset then
+                    v_same := v_middle;
+                else
+                    v_changed := v_middle;
+                end if;
+            end loop;
+            v_until := to_timestamp(v_changed);
+        end if;
+        select min(greatest(w.opens, v_clock)) into v_open
+          from (select d.day + left(s.span, 5)::time as opens,
+                       d.day + right(s.span, 5)::time
+                           + case when right(s.span, 5)::time <= left(s.span, 5)::time
+                                  then interval '1 day' else interval '0' end as closes
+                  from (select v_clock::date + n as day from generate_series(-1, 1) n) d
+                 cross join lateral unnest(array['daily', to_char(d.day::timestamp, 'dy')]) k(key)
+                 cross join lateral jsonb_array_elements_text(p_window -> k.key) s(span)) w
+         where w.closes > v_clock and w.opens < v_clock + (v_until - v_from);
+        if v_open is not null then
+            return (v_open - v_offset) at time zone 'UTC';
+        end if;
+        v_from := v_until;
+    end loop;
+    return null;
+end
+$$;
+
+
+--
+-- Name: normalize_payload(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.normalize_payload(p_raw jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+    known constant text[] := '{text,parse_mode,media,links,buttons,tags,disable_preview,silent,scheduled_for,source_ref,source,run_id,trace_id,workspace_id}';
+    stray text;
+    mode text;
+    body text;
+    items jsonb := '[]';
+    links jsonb;
+    item jsonb;
+    normal jsonb;
+begin
+    if jsonb_typeof(p_raw) is distinct from 'object' then
+        raise exception 'a post is a JSON object' using errcode = 'ZD001', column = 'body';
+    end if;
+    select k into stray from jsonb_object_keys(p_raw) k where k <> all (known) limit 1;
+    if stray is not null then
+        raise exception 'there is no field `%`; the fields are text, parse_mode, media, links, buttons, tags, disable_preview, silent, scheduled_for, source_ref', left(stray, 50)
+            using errcode = 'ZD001', column = left(stray, 50);
+    end if;
+
+    mode := p_raw->>'parse_mode';
+    if mode is not null and (jsonb_typeof(p_raw->'parse_mode') <> 'string' or mode not in ('HTML', 'Markdown', 'None')) then
+        raise exception '`parse_mode` is HTML, Markdown or None' using errcode = 'ZD001', column = 'parse_mode';
+    end if;
+    if p_raw ? 'text' and jsonb_typeof(p_raw->'text') not in ('string', 'null') then
+        raise exception '`text` is a text' using errcode = 'ZD001', column = 'text';
+    end if;
+    body := posting.normalize_text(p_raw->>'text', mode);
+
+    if p_raw ? 'media' and jsonb_typeof(p_raw->'media') not in ('array', 'null') then
+        raise exception '`media` is a list' using errcode = 'ZD001', column = 'media';
+    end if;
+    if jsonb_typeof(p_raw->'media') = 'array' then
+        if jsonb_array_length(p_raw->'media') > 30 then
+            raise exception 'a post has at most 30 media items' using errcode = 'ZD001', column = 'media';
+        end if;
+        for item in select value from jsonb_array_elements(p_raw->'media') loop
+            if jsonb_typeof(item) <> 'object' or coalesce(item->>'type', '') not in ('image', 'photo', 'video', 'audio', 'file')
+               or num_nonnulls(item->>'url', item->>'blob_ref', item->>'file_id', item->>'attachment_token') = 0
+               or exists (select from jsonb_each(item) e where jsonb_typeof(e.value) not in ('string', 'number', 'null') or char_length(e.value #>> '{}') > 4096)
+            then
+                raise exception 'a media item has `type` (image, video, audio or file) and one of `url`, `blob_ref`, `file_id`, `attachment_token`'
+                    using errcode = 'ZD001', column = 'media';
+            end if;
+            items := items || jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+                'type', case item->>'type' when 'photo' then 'image' else item->>'type' end,
+                'blob_ref', item->>'blob_ref',
+                -- Where we have the bytes, it no longer matters where they came from.
+                'url', case when item->>'blob_ref' is null then posting.canonical_url(item->>'url') end,
+                'file_id', item->>'file_id', 'attachment_token', item->>'attachment_token',
+                'caption', posting.normalize_text(item->>'caption', mode), 'name', item->>'name')));
+        end loop;
+    end if;
+
+    if p_raw ? 'links' and jsonb_typeof(p_raw->'links') <> 'null' and (jsonb_typeof(p_raw->'links') <> 'array' or jsonb_array_length(p_raw->'links') > 50
+        or exists (select from jsonb_array_elements(p_raw->'links') l where jsonb_typeof(l.value) <> 'string' or l.value #>> '{}' !~* '^https?://\S+$' or char_length(l.value #>> '{}') > 2048)) then
+        raise exception '`links` is a list of at most 50 http or https addresses' using errcode = 'ZD001', column = 'links';
+    end if;
+    select jsonb_agg(posting.canonical_url(l.value #>> '{}') order by l.n) into links
+      from jsonb_array_elements(case when jsonb_typeof(p_raw->'links') = 'array' then p_raw->'links' else '[]' end) with ordinality l (value, n);
+
+    if p_raw ? 'buttons' and jsonb_typeof(p_raw->'buttons') <> 'null' and not posting.is_buttons(p_raw->'buttons') then
+        raise exception '`buttons` is a list of rows, a row a list of {"text", "url"} with 1 to 8 buttons, 30 rows at most'
+            using errcode = 'ZD001', column = 'buttons';
+    end if;
+    if body is null and items = '[]' then
+        raise exception 'a post has `text` or `media`' using errcode = 'ZD001', column = 'text';
+    end if;
+
+    normal := jsonb_strip_nulls(jsonb_build_object(
+        'type', case when items = '[]' then 'text' else 'media' end,
+        'text', body, 'parse_mode', mode, 'media', nullif(items, '[]'), 'links', links,
+        'buttons', case when jsonb_typeof(p_raw->'buttons') = 'array' and p_raw->'buttons' <> '[]' then p_raw->'buttons' end,
+        'disable_preview', case when p_raw->'disable_preview' = 'true' then true end,
+        'silent', case when p_raw->'silent' = 'true' then true end));
+    return normal;
+end
+$_$;
+
+
+--
+-- Name: normalize_text(text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.normalize_text(p_text text, p_parse_mode text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_text text := regexp_replace(p_text, '\r\n?', E'\n', 'g');
+    -- {1,1}? asks for the shortest match as a whole.
+    v_fence text := case lower(p_parse_mode)
+        when 'html' then '(?:<pre(?:\s[^<>]*)?>.*</pre\s*>){1,1}?'
+        when 'markdown' then '(?:```.*```){1,1}?' end;
+    v_outside text[] := array[v_text];
+    v_inside text[] := '{}';
+begin
+    if v_text ~* v_fence then
+        v_outside := regexp_split_to_array(v_text, v_fence, 'i');
+        v_inside := array(select m[1] from regexp_matches(v_text, v_fence, 'gi') with ordinality r(m, i) order by i);
+    end if;
+    select string_agg(
+               regexp_replace(
+                   regexp_replace(
+                       regexp_replace(o.piece, '[ \t\u00a0]+', ' ', 'g'),
+                       ' ?\n ?', E'\n', 'g'),
+                   '\n{3,}', E'\n\n', 'g')
+               || coalesce(v_inside[o.i], ''), '' order by o.i)
+      into v_text
+      from unnest(v_outside) with ordinality o(piece, i);
+    return nullif(regexp_replace(v_text, '^\s+|\s+$', '', 'g'), '');
+end
+$_$;
+
+
+--
+-- Name: pause_channel(uuid, text, integer, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.pause_channel(p_workspace_id uuid, p_channel_id text, p_pause_seconds integer, p_operator text, p_reason text) RETURNS posting.channels
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason);
+    channel posting.channels;
+begin
+    if p_pause_seconds is null or p_pause_seconds not between 1 and 31536000 then
+        raise exception 'a pause lasts from 1 second to 365 days' using errcode = 'ZD005';
+    end if;
+    channel := posting.hold_channel(p_workspace_id, p_channel_id);
+    perform posting.release_claims(p_workspace_id, p_channel_id);
+    update posting.channels c set paused_until = now_ts + p_pause_seconds * interval '1 second', updated_at = now_ts
+     where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
+    returning * into channel;
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    values (p_workspace_id, p_channel_id, now_ts, 'channel_paused', 'ok',
+            note || jsonb_build_object('manual', true, 'until', channel.paused_until));
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
+    return channel;
+end
+$$;
+
+
+--
+-- Name: penalize(posting.channels, uuid, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.penalize(p_channel posting.channels, p_delivery_id uuid, p_error jsonb) RETURNS tid[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    policy constant posting.policies := posting.policy(p_channel.workspace_id);
+    channel posting.channels;
+begin
+    update posting.channels c
+       set error_streak = c.error_streak + 1,
+           paused_until = now_ts + least(86400, policy.pause_on_permanent_seconds * power(2::float8, least(c.error_streak, 20))) * interval '1 second',
+           enabled = c.enabled and c.error_streak + 1 < policy.disable_after_permanent_streak,
+           updated_at = now_ts
+     where c.workspace_id = p_channel.workspace_id and c.channel_id = p_channel.channel_id
+    returning * into channel;
+    insert into posting.events (workspace_id, channel_id, ts, action, result, error, meta)
+    values (channel.workspace_id, channel.channel_id, now_ts, 'channel_paused', 'error', p_error,
+            jsonb_build_object('until', channel.paused_until, 'error_streak', channel.error_streak, 'delivery_id', p_delivery_id));
+    if channel.error_streak = policy.disable_after_permanent_streak then
+        insert into posting.events (workspace_id, channel_id, ts, action, result, error, meta)
+        values (channel.workspace_id, channel.channel_id, now_ts, 'channel_disabled', 'error', p_error,
+                jsonb_build_object('error_streak', channel.error_streak, 'delivery_id', p_delivery_id));
+    end if;
+    return posting.claims_of(channel, 'channel');
+end
+$$;
+
+
+--
+-- Name: plan_max(jsonb, integer, boolean); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.plan_max(p_media jsonb, p_text_units integer, p_has_buttons boolean, OUT steps jsonb, OUT error text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    room constant int := case when p_has_buttons then 11 else 12 end;
+    item record;
+    batch int[] := '{}';
+    is_first boolean := true;
+begin
+    steps := '[]';
+    if p_text_units > 4000 then
+        error := format('the text has %s characters; MAX takes 4000', p_text_units);
+    elsif p_text_units = 0 and jsonb_array_length(p_media) = 0 then
+        error := 'there is no text';
+    end if;
+    for item in select m->>'type' as kind, (n - 1)::int as place from jsonb_array_elements(p_media) with ordinality t (m, n) order by n loop
+        if item.kind in ('file', 'audio') or cardinality(batch) >= (case when is_first then room else 12 end) then
+            if batch <> '{}' then
+                steps := steps || jsonb_build_array(jsonb_build_object('text', is_first, 'media', to_jsonb(batch)));
+                is_first := false;
+                batch := '{}';
+            end if;
+        end if;
+        if item.kind in ('file', 'audio') then
+            steps := steps || jsonb_build_array(jsonb_build_object('text', is_first, 'media', jsonb_build_array(item.place)));
+            is_first := false;
+        else
+            batch := batch || item.place;
+        end if;
+    end loop;
+    if batch <> '{}' then
+        steps := steps || jsonb_build_array(jsonb_build_object('text', is_first, 'media', to_jsonb(batch)));
+    elsif steps = '[]' then
+        steps := '[{"text": true}]';
+    end if;
+end
+$$;
+
+
+--
+-- Name: plan_telegram(jsonb, integer, integer, boolean); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.plan_telegram(p_media jsonb, p_text_chars integer, p_text_bytes integer, p_has_buttons boolean, OUT steps jsonb, OUT error text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    media_count constant int := jsonb_array_length(p_media);
+    kinds text[];
+    caption_chars int;
+    indexes jsonb;
+begin
+    select array_agg(distinct m->>'type'), max(char_length(m->>'caption')) into kinds, caption_chars from jsonb_array_elements(p_media) m;
+    if p_text_bytes > 32768 then
+        error := format('the text has %s bytes; Telegram takes 32768', p_text_bytes);
+    elsif media_count = 0 then
+        if p_text_chars = 0 then
+            error := 'nothing of the text is left to see';
+        elsif p_text_chars > 4096 then
+            error := format('the text has %s characters; Telegram takes 4096', p_text_chars);
+        end if;
+        steps := '[{"text": true}]';
+        return;
+    end if;
+    if media_count > 10 then
+        error := coalesce(error, format('an album of %s items; Telegram takes 10', media_count));
+    elsif cardinality(kinds) > 1 and kinds && '{audio,file}'::text[] then
+        error := coalesce(error, 'Telegram does not mix audio or files with other media in one album');
+    elsif caption_chars > 1024 then
+        error := coalesce(error, format('a caption has %s characters; Telegram takes 1024', caption_chars));
+    end if;
+    select jsonb_agg(n - 1 order by n) into indexes from jsonb_array_elements(p_media) with ordinality t (m, n);
+    if media_count = 1 or (p_text_chars <= 1024 and not p_has_buttons) then
+        if p_text_chars > 1024 then
+            error := coalesce(error, format('the caption has %s characters; Telegram takes 1024', p_text_chars));
+        end if;
+        steps := jsonb_build_array(jsonb_build_object('text', true, 'media', indexes));
+    else
+        if p_text_chars > 4096 then
+            error := coalesce(error, format('the text has %s characters; Telegram takes 4096', p_text_chars));
+        elsif p_text_chars = 0 then
+            error := coalesce(error, 'an album cannot carry buttons; add a text that can');
+        end if;
+        steps := jsonb_build_array('{"text": true}'::jsonb, jsonb_build_object('media', indexes));
+    end if;
+end
+$$;
+
+
+--
+-- Name: policies; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.policies (
+    workspace_id uuid NOT NULL,
+    attempts_max integer DEFAULT 5 NOT NULL,
+    backoff_base_seconds integer DEFAULT 2 NOT NULL,
+    backoff_max_seconds integer DEFAULT 600 NOT NULL,
+    pause_on_permanent_seconds integer DEFAULT 3600 NOT NULL,
+    disable_after_permanent_streak integer DEFAULT 3 NOT NULL,
+    sending_lease_seconds integer DEFAULT 300 NOT NULL,
+    claimed_lease_seconds integer DEFAULT 300 NOT NULL,
+    claims_per_channel_max integer DEFAULT 25 NOT NULL,
+    alert_failed_max integer DEFAULT 5 NOT NULL,
+    alert_paused_max integer DEFAULT 0 NOT NULL,
+    alert_again_seconds integer DEFAULT 3600 NOT NULL,
+    alert_telegram_chat_id text,
+    alert_telegram_auth_ref text,
+    alert_email text,
+    deliveries_keep_days integer DEFAULT 90 NOT NULL,
+    receipts_keep_hours integer DEFAULT 72 NOT NULL,
+    raw_keep_days integer DEFAULT 14 NOT NULL,
+    origin_retention_days integer DEFAULT 30 NOT NULL,
+    origin_retention_large_video_days integer DEFAULT 7 NOT NULL,
+    large_video_bytes_threshold bigint DEFAULT 52428800 NOT NULL,
+    max_upload_policy jsonb DEFAULT '{"file": "upload_required", "audio": "upload_required", "image": "upload_required", "video": "upload_required"}'::jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT policy_alert_again_positive CHECK ((alert_again_seconds > 0)),
+    CONSTRAINT policy_attempts_bounded CHECK (((attempts_max >= 1) AND (attempts_max <= 100))),
+    CONSTRAINT policy_backoff_bounded CHECK (((backoff_max_seconds >= 1) AND (backoff_max_seconds <= 86400))),
+    CONSTRAINT policy_backoff_positive CHECK ((backoff_base_seconds > 0)),
+    CONSTRAINT policy_claimed_lease_bounded CHECK (((claimed_lease_seconds >= 1) AND (claimed_lease_seconds <= 86400))),
+    CONSTRAINT policy_claims_positive CHECK ((claims_per_channel_max > 0)),
+    CONSTRAINT policy_deliveries_kept CHECK ((deliveries_keep_days >= 1)),
+    CONSTRAINT policy_failed_max_not_negative CHECK ((alert_failed_max >= 0)),
+    CONSTRAINT policy_large_video_kept CHECK ((origin_retention_large_video_days >= 1)),
+    CONSTRAINT policy_origin_kept CHECK ((origin_retention_days >= 1)),
+    CONSTRAINT policy_pause_positive CHECK ((pause_on_permanent_seconds > 0)),
+    CONSTRAINT policy_paused_max_not_negative CHECK ((alert_paused_max >= 0)),
+    CONSTRAINT policy_raw_kept CHECK ((raw_keep_days >= 1)),
+    CONSTRAINT policy_receipts_kept CHECK (((receipts_keep_hours >= 24) AND (receipts_keep_hours <= 72))),
+    CONSTRAINT policy_sending_lease_bounded CHECK (((sending_lease_seconds >= 1) AND (sending_lease_seconds <= 86400))),
+    CONSTRAINT policy_streak_positive CHECK ((disable_after_permanent_streak > 0)),
+    CONSTRAINT policy_upload_known CHECK ((NOT jsonb_path_exists(max_upload_policy, '$.*?(@ != "upload_required" && @ != "url_allowed")'::jsonpath)))
+);
+
+ALTER TABLE ONLY posting.policies FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE policies; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.policies IS 'How hard a workspace tries, when it gives up, whom it tells and what it forgets. No row means the defaults.';
+
+
+--
+-- Name: policy(uuid); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.policy(p_workspace_id uuid) RETURNS posting.policies
+    LANGUAGE plpgsql
+    AS $$
+declare
+    found_policy posting.policies;
+begin
+    select * into found_policy from posting.policies p where p.workspace_id = p_workspace_id;
+    if not found then
+        insert into posting.policies (workspace_id) values (p_workspace_id)
+        on conflict (workspace_id) do update set workspace_id = excluded.workspace_id
+        returning * into found_policy;
+    end if;
+    return found_policy;
+end
+$$;
+
+
+--
+-- Name: put_media_blob(uuid, text, text, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.put_media_blob(p_workspace_id uuid, p_blob_ref text, p_provider text, p_file_id text, p_expires_at timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into posting.media_blobs as b (workspace_id, blob_ref, provider, file_id, expires_at, created_at, updated_at)
+    values (p_workspace_id, p_blob_ref, p_provider, p_file_id, p_expires_at, platform.now(), platform.now())
+    on conflict (workspace_id, blob_ref, provider) do update
+       set file_id = excluded.file_id, url = null, expires_at = excluded.expires_at, updated_at = excluded.updated_at
+     where b.file_id is distinct from excluded.file_id or b.expires_at is distinct from excluded.expires_at
+$$;
+
+
+--
+-- Name: put_media_origin(uuid, text, text, text, text, bigint); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.put_media_origin(p_workspace_id uuid, p_blob_ref text, p_origin_url text, p_sha256 text, p_content_type text, p_size_bytes bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into posting.media_origin (workspace_id, blob_ref, origin_url, sha256, content_type, size_bytes, last_seen_at, created_at)
+    values (p_workspace_id, p_blob_ref, p_origin_url, p_sha256, left(p_content_type, 200), p_size_bytes, platform.now(), platform.now())
+    on conflict (workspace_id, blob_ref) do update
+       set last_seen_at = excluded.last_seen_at, origin_url = excluded.origin_url, doomed_at = null
+$$;
+
+
+--
+-- Name: queue_heads(uuid, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.queue_heads(p_workspace_id uuid, p_from jsonb DEFAULT '{}'::jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+    select coalesce(jsonb_object_agg(c.channel_id, least(h.oldest, platform.now() - interval '1 second')), '{}')
+      from posting.channels c
+      left join lateral (
+          select d.created_at as oldest from posting.deliveries d
+           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
+             and d.created_at >= coalesce((p_from->>c.channel_id)::timestamptz, '-infinity')
+           order by d.created_at, d.delivery_id limit 1) h on true
+     where c.workspace_id = p_workspace_id and c.enabled
+$$;
+
+
+--
+-- Name: read_html(text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.read_html(p_text text, p_platform text, OUT visible text, OUT error text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_tags text[] := case p_platform
+        when 'telegram' then '{a,b,strong,i,em,s,strike,del,u,ins,tg-spoiler,tg-emoji,tg-time,span,pre,code,blockquote}'
+        when 'max' then '{a,b,strong,i,em,s,del,u,ins,mark,pre,code,blockquote,h1,h2,h3,h4}' end;
+    -- Every character belongs to a token. One that begins with < and does not end with > is where a tag goes wrong.
+    c_tokens constant text := '[^<&]+'
+        '|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?'
+        '|<(?:/[^> \t\r\n\v]*[ \t\r\n\v]*'
+        '|[A-Za-z][A-Za-z0-9-]*(?:[ \t\r\n\v](?:[ \t\r\n\v]'
+        '|[^=>/"'' \t\r\n\v]+(?:[ \t\r\n\v]*=[ \t\r\n\v]*(?:"[^"]*"|''[^'']*''))?'
+        '|[^=>/"'' \t\r\n\v]+[ \t\r\n\v]*=[ \t\r\n\v]*[A-Za-z0-9.-]+[ \t\r\n\v])*'
+        '(?:[^=>/"'' \t\r\n\v]+[ \t\r\n\v]*=[ \t\r\n\v]*[A-Za-z0-9.-]*)?)?)?>?';
+    v_token text;
+    v_at int := 1;
+    v_name text;
+    v_open text[] := '{}';
+    v_depth int := 0;
+    -- Of each open tag: how many pieces of text came before it, and the attribute that has to be right.
+    v_lengths int[] := '{}';
+    v_values text[] := '{}';
+    v_value text;
+    v_length int := 0;
+    v_part text;
+begin
+    if p_text is null or p_text !~ '[<&]' then
+        visible := p_text;
+        return;
+    end if;
+    if v_tags is null then
+        error := format('Unknown platform "%s"', p_platform);
+        return;
+    end if;
+    visible := '';
+    for v_token in select m[1] from regexp_matches(p_text, c_tokens, 'g') m loop
+        if v_token like '</%' then
+            v_name := lower(rtrim(substr(v_token, 3), E'> \t\r\n\v'));
+            if v_depth = 0 then
+                error := 'Unexpected end tag';
+            elsif right(v_token, 1) <> '>' then
+                error := 'Unclosed end tag';
+            elsif v_name <> v_open[v_depth] and (v_name <> '' or p_platform <> 'telegram') then
+                error := format('Unmatched end tag at byte offset %s, expected "</%s>", found "</%s>"',
+                                octet_length(left(p_text, v_at - 1)), v_open[v_depth], v_name);
+            elsif v_open[v_depth] = 'tg-emoji' and v_length > v_lengths[v_depth]
+                  and (case when v_values[v_depth] ~ '^[1-9][0-9]{0,18}$'
+                            then v_values[v_depth]::numeric > 9223372036854775807 else true end) then
+                error := 'Invalid custom emoji identifier specified';
+            end if;
+            v_depth := v_depth - 1;
+        elsif v_token like '<%' then
+            v_name := lower(substring(v_token from '^<([A-Za-z0-9-]*)'));
+            v_value := '';
+            if right(v_token, 1) <> '>' or v_name <> all (v_tags) then
+                error := posting.tag_error(substr(p_text, v_at), v_token, octet_length(left(p_text, v_at - 1)), v_tags);
+            elsif v_name = 'span' then
+                if (select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
+                     where a.name = 'class' and a.value like 'tg-%' order by a.i desc limit 1) is distinct from 'tg-spoiler' then
+                    error := 'Tag "span" must have class "tg-spoiler"';
+                end if;
+            elsif v_name = 'tg-emoji' then
+                v_value := coalesce((select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
+                                      where a.name = 'emoji-id' and a.value is not null order by a.i desc limit 1), '');
+            end if;
+            v_depth := v_depth + 1;
+            v_open[v_depth] := v_name;
+            v_lengths[v_depth] := v_length;
+            v_values[v_depth] := v_value;
+        else
+            v_part := case when v_token not like '&%' then v_token
+                           when p_platform = 'max' and v_token = '&nbsp;' then U&'\00A0'
+                           else posting.html_character(v_token) end;
+            if v_part is null then
+                error := 'Text contains invalid Unicode characters after decoding HTML entities, '
+                         'check for unmatched surrogate code units';
+            end if;
+            visible := visible || v_part;
+            v_length := v_length + 1;
+        end if;
+        if error is not null then
+            if error ~ '^(Un|Tag)' and error !~ 'byte offset' then
+                error := error || ' at byte offset ' || octet_length(left(p_text, v_at - 1));
+            end if;
+            visible := null;
+            return;
+        end if;
+        v_at := v_at + length(v_token);
+    end loop;
+    if v_depth > 0 then
+        error := format('Can''t find end tag corresponding to start tag "%s"', v_open[v_depth]);
+        visible := null;
+    end if;
+end
+$_$;
+
+
+--
+-- Name: read_markdown(text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.read_markdown(p_text text, p_platform text, OUT visible text, OUT error text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    -- Every character belongs to a token; one that opens an entity runs to the entity's end or, without one, to the
+    -- end of the text. The longest wins: three back-ticks before one.
+    c_tokens constant text := '[^\\_*`[]+|\\[_*`[]?'
+        '|_[^_]*_?|\*[^*]*\*?|`[^`]*`?'
+        '|```(?:[^`]|`{1,2}[^`])*`{0,3}'
+        '|\[\]?|\[[^]]+(?:\](?:\([^)]*\)?)?)?';
+    v_token text;
+    v_part text;
+    v_at int := 1;
+begin
+    if p_text is null or p_platform <> 'telegram' or p_text !~ '[\\_*`[]' then
+        visible := p_text;
+        return;
+    end if;
+    visible := '';
+    for v_token in select m[1] from regexp_matches(p_text, c_tokens, 'g') m loop
+        v_part := case
+            when v_token ~ '^[^\\_*`[]' or v_token = '\' then v_token
+            when v_token like '\\%' then substr(v_token, 2)
+            -- The first word is the language if white space follows it; then one line break is skipped.
+            when v_token ~ '^```.*```$' and length(v_token) > 5 then
+                regexp_replace(regexp_replace(substr(v_token, 4, length(v_token) - 6),
+                                              '^[^` \t\r\n\v]+(?=[ \t\r\n\v])', ''),
+                               '^(?:\r\n|\n\r|\r|\n)', '')
+            when v_token like '```%' then null
+            when v_token like '[%' then substring(v_token from '^\[([^]]*)\]')
+            when length(v_token) > 1 and right(v_token, 1) = left(v_token, 1) then substr(v_token, 2, length(v_token) - 2)
+        end;
+        if v_part is null then
+            visible := null;
+            error := 'Can''t find end of the entity starting at byte offset ' || octet_length(left(p_text, v_at - 1));
+            return;
+        end if;
+        visible := visible || v_part;
+        v_at := v_at + length(v_token);
+    end loop;
+end
+$_$;
+
+
+--
+-- Name: rebuild_counters(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.rebuild_counters() RETURNS boolean
+    LANGUAGE plpgsql
+    SET lock_timeout TO '100ms'
+    AS $$
+declare
+    live_rows bigint;
+    kept posting.channel_counters[];
+begin
+    if pg_relation_size('posting.channel_counters') < 1048576 then
+        return false;
+    end if;
+    lock table posting.channel_counters in access exclusive mode;
+    select count(*) into live_rows from posting.channel_counters;
+    -- A thousand channels have a right to their space.
+    if pg_relation_size('posting.channel_counters') < live_rows * 2048 then
+        return false;
+    end if;
+    kept := array(select c from posting.channel_counters c where c.claimed <> 0 or c.sending <> 0);
+    truncate posting.channel_counters;
+    insert into posting.channel_counters select (k).* from unnest(kept) k;
+    return true;
+exception when lock_not_available then
+    return false;
+end
+$$;
+
+
+--
+-- Name: record_progress(uuid, uuid, text, integer, text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.record_progress(p_workspace_id uuid, p_delivery_id uuid, p_claim_token text, p_steps_done integer, p_provider_message_ids text[]) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update posting.deliveries d
+       set render_meta = jsonb_set(d.render_meta, '{series_progress}', jsonb_build_object(
+               'sent_items', p_steps_done,
+               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]') || to_jsonb(p_provider_message_ids))),
+           updated_at = platform.now()
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending' and d.claim_token = p_claim_token;
+    return found;
+end
+$$;
+
+
+--
+-- Name: redact_text(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.redact_text(p_text text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    -- A name whose value is a secret. Only its end counts: what stands before it does not matter.
+    c_name constant text := '(?:token|secrets?|passwords?|passwd|passphrase|signature|authorization|cookies?|credentials?'
+        '|(?:api|access|private|secret|signing|encryption)[_-]?key|access[_-]?key[_-]?id|\m(?:pwd|sig|jwt|cvv|cvc))';
+    c_quoted constant text := '(' || c_name || '\\*["'']?\s*[:=]\s*(?:Some\()?';
+    v_text text := p_text;
+begin
+    if v_text ~* '-----BEGIN' then
+        v_text := regexp_replace(v_text, '(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*'
+            '(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)){1,1}?', '[secret]', 'g');
+    end if;
+    -- A header line to its end; then values in quotes (of JSON, of Debug, escaped), numbers and lists, bare values.
+    if v_text ~* (c_name || '|api-key') then
+        v_text := regexp_replace(v_text, '((?:authorization|cookie|api-key|\mx-[a-z0-9-]{0,64}(?:token|secret|signature))'
+            '[ \t]*:[ \t]*)\S[^\r\n]*', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || '\\+")[^"\\]+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || '")(?:[^"\\]|\\.)+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || ''')(?:[^''\\]|\\.)+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, '(' || c_name || '["'']\s*:\s*)(?:-?[0-9][^\s,}"'']*|\[\s*["''][^]]*\]?)',
+                                 '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, '(' || c_name || '[ \t]*(?:=|%3D)+[ \t]*)[^\s&"''<>=][^\s&"''<>]*',
+                                 '\1[secret]', 'gi');
+    end if;
+    v_text := regexp_replace(v_text, '((?:bearer(?:[ \t]|%20|\+)+)+)(?!(?:tokens?|auth|authentication|authorization|scheme'
+        '|realm=|header)[.:!?)]?(?:[\s"''<>&,;\\]|$))[^\s"''<>&,;\\]+', '\1[secret]', 'gi');
+    v_text := regexp_replace(v_text, '((?:[?&;]|%3F|%26)(?:key|auth)(?:=|%3D))[^\s&"''<>]+', '\1[secret]', 'gi');
+    v_text := regexp_replace(v_text, '(://)[^\s/?#"''<>]+@', '\1[secret]@', 'g');
+    v_text := regexp_replace(v_text, '(/hooks/push/)[^\s/?#&"''<>]+', '\1[secret]', 'g');
+    -- Tokens known by their looks: Telegram bot, Beresta, JWT, OpenAI, Google, AWS, GitHub, Slack, with what is glued on.
+    v_text := regexp_replace(v_text, '(?:[0-9]{6,}(?::|%(?:25)?3[Aa])[A-Za-z0-9_-]{30,}|brs_[A-Za-z0-9_-]{20,}'
+        '|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*|\msk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}'
+        '|(?:AKIA|ASIA)[0-9A-Z]{16}[A-Za-z0-9_-]*|gh[opsur]_[A-Za-z0-9_-]{30,}|github_pat_[A-Za-z0-9_-]{30,}'
+        '|xox[abeprs]-[A-Za-z0-9_-]{10,})(?:(?:[.:]|%(?:25)?3[Aa])[A-Za-z0-9_-]+)*', '[secret]', 'g');
+    v_text := regexp_replace(v_text, '[\w.%+-]+(?:@|%40)(?:[\w-]+\.)+[[:alpha:]]{2,}', '[email]', 'g');
+    if v_text ~ '[0-9](?:[^0-9A-Za-z]{0,9}[0-9]){6}' then
+        -- A card as it is printed; then phones: after a plus, after a word for one, Russian with 7 or 8, by their groups.
+        v_text := regexp_replace(v_text,
+            '(?<![0-9A-Za-z.-])[2-6][0-9]{3}(?:[ \u00a0-][0-9]{4}){3}(?![0-9A-Za-z])', '[card]', 'g');
+        v_text := regexp_replace(v_text, '(?<![0-9][eE])(?:\+|%2[Bb])\(?[1-9]'
+            '(?:[ \u00a0\u202f\u2011\u2013().-]{0,3}[0-9]){7,14}(?![0-9A-Za-z])', '[phone]', 'g');
+        v_text := regexp_replace(v_text, '((?:phones?|phone[_ -]?number|mobile|msisdn|\mtel|тел(?:ефон)?|моб)\.?'
+            '["''\\]{0,4}\s{0,3}[:=№]?\s{0,3}["''\\]{0,4})\(?[0-9](?:[ \u00a0\u202f()-]{0,3}[0-9]){6,14}(?![0-9A-Za-z])',
+            '\1[phone]', 'gi');
+        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z])(?:[78][ \u00a0-]{1,2}\(?|[78]\()[3489][0-9]{2}\)?'
+            '[ \u00a0-]{0,2}[0-9]{3}[ \u00a0-]?[0-9]{2}[ \u00a0-]?[0-9]{2}(?![0-9A-Za-z])', '[phone]', 'g');
+        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z.:-])'
+            '(?:\([0-9]{3,5}\)[ \u00a0]?[0-9]{1,3}(?:[ \u00a0-][0-9]{2,4}){1,2}'
+            '|[3489][0-9]{2}[ \u00a0-][0-9]{3}-[0-9]{2}-[0-9]{2}|[2-9][0-9]{2}[.-][2-9][0-9]{2}[.-][0-9]{4}'
+            '|[1-9][0-9]{2}-[0-9]{2}-[0-9]{2})(?![0-9A-Za-z]|[.:-][0-9])', '[phone]', 'g');
+    end if;
+    return v_text;
+end
+$_$;
+
+
+--
+-- Name: release_claims(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.release_claims(p_workspace_id uuid, p_channel_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    channel posting.channels;
+    released bigint;
+begin
+    select * into channel from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
+    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
+     where d.ctid = any (posting.claims_of(channel, 'channel'));
+    get diagnostics released = row_count;
+    return released;
+end
+$$;
+
+
+--
+-- Name: release_stale(uuid, text, text, interval); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.release_stale(p_workspace_id uuid, p_operator text, p_reason text, p_older_than interval DEFAULT '00:10:00'::interval) RETURNS TABLE(delivery_id uuid, message_id uuid, channel_id text, attempt integer, from_status text, status text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    -- The reason of the specification, by which these events are found; the operator's own words stand beside it.
+    note constant jsonb := posting.manual_note(p_operator, p_reason)
+        || jsonb_build_object('reason', 'manual_stuck_release', 'note', posting.manual_note(p_operator, p_reason)->'reason');
+    stale record;
+    is_held boolean;
+begin
+    if p_older_than is null or p_older_than < interval '1 minute' then
+        raise exception 'what is younger than a minute is not stale' using errcode = 'ZD005';
+    end if;
+    for stale in
+        select d.delivery_id, d.message_id, d.channel_id, d.attempt, d.status, c.settings->>'on_unknown' as on_unknown
+          from posting.deliveries d
+          join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+         where d.workspace_id = p_workspace_id and d.phase = 'inflight' and d.status in ('claimed', 'sending')
+           and coalesce(d.sending_started_at, d.claimed_at) < now_ts - p_older_than
+         order by d.channel_id, d.delivery_id for update of d skip locked
+    loop
+        is_held := stale.status = 'sending' and coalesce(stale.on_unknown = 'hold', false);
+        if is_held then
+            perform posting.end_delivery(d, 'failed_permanent', null, jsonb_build_object(
+                        'category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
+                        'message', 'an operator released it while it was being sent; the message may have arrived'))
+               from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = stale.delivery_id;
+        else
+            update posting.deliveries d
+               set status = 'retry', next_retry_at = now_ts + interval '15 seconds', claimed_at = null, claim_token = null,
+                   sending_started_at = null, updated_at = now_ts
+             where d.workspace_id = p_workspace_id and d.delivery_id = stale.delivery_id;
+        end if;
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+        values (p_workspace_id, stale.delivery_id, stale.message_id, stale.channel_id, now_ts,
+                case when is_held then 'manual_settle' else 'manual_requeue' end, stale.attempt, 'ok',
+                note || jsonb_build_object('from_status', stale.status)
+                     || case when is_held then '{"verdict": "held"}'::jsonb else '{}' end);
+        perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', stale.message_id));
+        return query select stale.delivery_id, stale.message_id, stale.channel_id, stale.attempt, stale.status,
+                            case when is_held then 'failed_permanent' else 'retry' end;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: render(jsonb, text, text, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.render(p_payload jsonb, p_platform text, p_send_mode text, p_settings jsonb, OUT rendered_text text, OUT render_meta jsonb, OUT template_version text, OUT error text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    mode text := coalesce(p_payload->>'parse_mode', p_settings->>'parse_mode', 'None');
+    template constant text := coalesce(p_settings->>'template', '{text}');
+    media constant jsonb := coalesce(p_payload->'media', '[]');
+    media_count constant int := jsonb_array_length(coalesce(p_payload->'media', '[]'));
+    buttons jsonb := p_payload->'buttons';
+    links text;
+    seen text;
+    plan jsonb;
+    refusal text;
+begin
+    select string_agg(case when mode = 'HTML' then replace(replace(l, '&', '&amp;'), '<', '&lt;') else l end, E'\n' order by n) into links
+      from jsonb_array_elements_text(coalesce(p_payload->'links', '[]')) with ordinality t (l, n)
+     where strpos(coalesce(p_payload->>'text', ''), l) = 0;
+    rendered_text := coalesce(p_payload->>'text', '');
+    if links is not null and strpos(template, '{links}') = 0 then
+        rendered_text := concat_ws(E'\n\n', nullif(rendered_text, ''), links);
+    end if;
+    if template <> '{text}' then
+        -- The text goes in last, so that a placeholder inside somebody's text stays what it is.
+        rendered_text := (select replace(split_part(t, '{text}', 1), '{links}', coalesce(links, '')) || rendered_text
+                              || replace(substr(t, strpos(t, '{text}') + 6), '{links}', coalesce(links, ''))
+                            from (select template as t) given);
+    end if;
+    template_version := case when template = '{text}' then '1' else '1.' || left(md5(template), 8) end;
+
+    if mode = 'HTML' then
+        select r.visible, r.error into seen, error from posting.read_html(rendered_text, p_platform) r;
+    elsif mode = 'Markdown' then
+        select r.visible, r.error into seen, error from posting.read_markdown(rendered_text, p_platform) r;
+    else
+        seen := rendered_text;
+    end if;
+    if error is not null and p_settings->>'on_bad_markup' = 'plain' then
+        rendered_text := case when mode = 'HTML' then regexp_replace(rendered_text, '</?[A-Za-z][^<>]*>', '', 'g') else rendered_text end;
+        mode := 'None';
+        seen := rendered_text;
+        error := null;
+    elsif error is not null then
+        error := 'the text is not valid ' || mode || ': ' || error;
+    end if;
+
+    if p_send_mode = 'text' and media_count > 0 then
+        error := coalesce(error, 'this channel takes text only');
+    elsif p_send_mode = 'media' and media_count = 0 then
+        error := coalesce(error, 'this channel takes media only');
+    end if;
+    if p_platform = 'telegram' then
+        select s.steps, s.error into plan, refusal
+          from posting.plan_telegram(media, char_length(seen), octet_length(rendered_text), buttons is not null) s;
+    else
+        select s.steps, s.error into plan, refusal
+          from posting.plan_max(media, posting.utf16_length(rendered_text), buttons is not null) s;
+    end if;
+
+    error := coalesce(error, refusal);
+    rendered_text := nullif(rendered_text, '');
+    render_meta := jsonb_strip_nulls(jsonb_build_object(
+        'parse_mode', mode, 'buttons', buttons,
+        'disable_preview', case when coalesce(p_payload->'disable_preview', p_settings->'disable_preview') = 'true' then true end,
+        'silent', case when coalesce(p_payload->'silent', p_settings->'silent') = 'true' then true end,
+        -- One step that carries everything needs no plan.
+        'steps', nullif(plan, '[{"text": true}]')));
+end
+$$;
+
+
+--
+-- Name: repair_target(uuid, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.repair_target(p_workspace_id uuid, p_channel_id text, p_target_id text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_target text;
+begin
+    select c.target_id into old_target from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id for no key update;
+    if old_target = p_target_id or exists (select from posting.channels c join posting.channels o using (workspace_id, platform)
+                where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id and o.target_id = p_target_id) then
+        return false;
+    end if;
+    update posting.channels c set target_id = p_target_id, updated_at = platform.now()
+     where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
+    insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+    values (p_workspace_id, p_channel_id, platform.now(), 'channel_migrated', 'ok', jsonb_build_object('from', old_target, 'to', p_target_id));
+    return true;
+end
+$$;
+
+
+--
+-- Name: requeue(uuid, uuid[], text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.requeue(p_workspace_id uuid, p_delivery_ids uuid[], p_from text, p_operator text, p_reason text) RETURNS TABLE(delivery_id uuid, message_id uuid, channel_id text, attempt integer)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('from_status', p_from);
+    ids uuid[];
+    wrong record;
+begin
+    -- Locked in one order, so that two operators never wait for each other crosswise.
+    ids := array(
+        select d.delivery_id from posting.deliveries d
+         where d.workspace_id = p_workspace_id and d.phase = p_from
+           and (p_delivery_ids is null or d.delivery_id = any (p_delivery_ids))
+           and (p_from = 'dead' or (coalesce(d.last_error->>'scope', 'delivery') = 'delivery'
+                                    and (p_delivery_ids is not null or d.last_error->>'code' is distinct from 'outcome_unknown')))
+         order by d.delivery_id for update);
+    select n.id, d.status, d.last_error->>'scope' as scope into wrong
+      from unnest(p_delivery_ids) n (id)
+      left join posting.deliveries d on d.workspace_id = p_workspace_id and d.delivery_id = n.id
+     where n.id <> all (ids)
+     order by n.id limit 1;
+    if found then
+        if wrong.status is null then
+            raise exception 'there is no delivery %', wrong.id using errcode = 'ZD003';
+        elsif wrong.status <> p_from then
+            raise exception 'delivery % is %', wrong.id, wrong.status
+                using errcode = 'ZD002', hint = format('only what is %s can be requeued this way; nothing was changed', p_from);
+        end if;
+        raise exception 'delivery % failed because of its %', wrong.id, wrong.scope
+            using errcode = 'ZD002', hint = 'mend that and send the post in again; nothing was changed';
+    end if;
+    return query
+        with moved as (
+            update posting.deliveries d
+               set status = 'retry', next_retry_at = now_ts, claimed_at = null, claim_token = null, sending_started_at = null, updated_at = now_ts
+             where d.workspace_id = p_workspace_id and d.delivery_id = any (ids)
+            returning d.delivery_id, d.message_id, d.channel_id, d.attempt
+        ), told as (
+            insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+            select p_workspace_id, m.delivery_id, m.message_id, m.channel_id, now_ts, 'manual_requeue', m.attempt, 'ok', note from moved m
+        )
+        select m.delivery_id, m.message_id, m.channel_id, m.attempt from moved m order by m.delivery_id;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', m.message_id))
+       from (select distinct d.message_id from posting.deliveries d
+              where d.workspace_id = p_workspace_id and d.delivery_id = any (ids)) m;
+end
+$$;
+
+
+--
+-- Name: requeue_dead(uuid, uuid[], text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.requeue_dead(p_workspace_id uuid, p_delivery_ids uuid[], p_operator text, p_reason text) RETURNS TABLE(delivery_id uuid, message_id uuid, channel_id text, attempt integer)
+    LANGUAGE sql
+    AS $$
+    select * from posting.requeue(p_workspace_id, p_delivery_ids, 'dead', p_operator, p_reason)
+$$;
+
+
+--
+-- Name: requeue_failed(uuid, uuid[], text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.requeue_failed(p_workspace_id uuid, p_delivery_ids uuid[], p_operator text, p_reason text) RETURNS TABLE(delivery_id uuid, message_id uuid, channel_id text, attempt integer)
+    LANGUAGE sql
+    AS $$
+    select * from posting.requeue(p_workspace_id, p_delivery_ids, 'failed_permanent', p_operator, p_reason)
+$$;
+
+
+--
+-- Name: retry_at(posting.policies, posting.channels, integer, jsonb, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.retry_at(p_policy posting.policies, p_channel posting.channels, p_attempt integer, p_error jsonb, p_now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql
+    AS $$
+declare
+    seconds float8;
+    asked float8 := coalesce((p_error->>'retry_after_ms')::float8 / 1000, 0);
+    at timestamptz;
+begin
+    if p_error->>'code' = 'attachment.not.ready' and p_attempt <= 3 then
+        seconds := least(5, power(2, p_attempt - 1));
+    else
+        seconds := least(p_policy.backoff_max_seconds, p_policy.backoff_base_seconds * power(2::float8, least(p_attempt - 1, 40)));
+    end if;
+    -- Added, never subtracted: failures come in groups, and a group must spread out.
+    at := p_now + (greatest(seconds, asked) + least(seconds, 60) * 0.2 * random()) * interval '1 second';
+    if p_channel.window_mode = 'windowed' then
+        at := coalesce(posting.next_open_at(p_channel.posting_window, p_channel.timezone, at), at);
+    end if;
+    return at;
+end
+$$;
+
+
+--
+-- Name: rotate_auth(uuid, text, text, text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.rotate_auth(p_workspace_id uuid, p_channel_id text, p_new_auth_ref text, p_operator text, p_reason text, p_new_rate_group text DEFAULT NULL::text) RETURNS TABLE(outcome text, sending bigint, paused_until timestamp with time zone, old_auth_ref text, auth_ref text, rate_group text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason);
+    channel posting.channels := posting.hold_channel(p_workspace_id, p_channel_id);
+    old_ref text;
+    under_way bigint;
+begin
+    if not exists (select from posting.credential_bindings b
+                    where b.workspace_id = p_workspace_id and b.auth_ref = p_new_auth_ref and b.platform = channel.platform) then
+        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = posting.near_names(
+            p_new_auth_ref, array(select b.auth_ref from posting.credential_bindings b
+                                   where b.workspace_id = p_workspace_id and b.platform = channel.platform));
+    end if;
+    old_ref := coalesce((select a.auth_ref from posting.channel_auth a
+                          where a.workspace_id = p_workspace_id and a.channel_id = p_channel_id), channel.auth_ref);
+    select count(*) into under_way from posting.deliveries d
+     where d.workspace_id = p_workspace_id and d.channel_id = p_channel_id and d.phase = 'inflight' and d.status = 'sending';
+    if under_way > 0 then
+        perform posting.release_claims(p_workspace_id, p_channel_id);
+        update posting.channels c set paused_until = greatest(c.paused_until, now_ts + interval '2 minutes'), updated_at = now_ts
+         where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
+        returning * into channel;
+        insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+        values (p_workspace_id, p_channel_id, now_ts, 'channel_paused', 'ok',
+                note || jsonb_build_object('manual', true, 'until', channel.paused_until, 'draining', under_way, 'new_auth_ref', p_new_auth_ref));
+    else
+        insert into posting.channel_auth (workspace_id, channel_id, auth_ref, rotated_at, updated_at)
+        values (p_workspace_id, p_channel_id, p_new_auth_ref, now_ts, now_ts)
+        on conflict on constraint channel_auth_pkey do update
+           set auth_ref = excluded.auth_ref, rotated_at = excluded.rotated_at, updated_at = excluded.updated_at;
+        update posting.channels c
+           set auth_ref = p_new_auth_ref, rate_group = coalesce(p_new_rate_group, c.rate_group), updated_at = now_ts
+         where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
+        returning * into channel;
+        insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
+        values (p_workspace_id, p_channel_id, now_ts, 'auth_rotated', 'ok',
+                note || jsonb_build_object('old_auth_ref', old_ref, 'new_auth_ref', p_new_auth_ref, 'rate_group', channel.rate_group));
+    end if;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
+    return query select case when under_way > 0 then 'draining' else 'rotated' end, under_way, channel.paused_until, old_ref,
+                        channel.auth_ref, channel.rate_group;
+end
+$$;
+
+
+--
+-- Name: safe_error(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.safe_error(p_error jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select jsonb_strip_nulls(jsonb_build_object(
+        'category', case when given.error ->> 'category' = 'PERMANENT' then 'PERMANENT' else 'TRANSIENT' end,
+        'scope', case when given.error ->> 'scope' in ('channel', 'platform') then given.error ->> 'scope' else 'delivery' end,
+        'code', coalesce(nullif(posting.snippet(case when jsonb_typeof(given.error -> 'code') in ('string', 'number')
+                                                     then given.error ->> 'code' end, 100), ''), 'unknown'),
+        'retry_after_ms', case when jsonb_typeof(given.error -> 'retry_after_ms') = 'number'
+                               then case when (given.error -> 'retry_after_ms')::numeric >= 0
+                                         then least(floor((given.error -> 'retry_after_ms')::numeric), 604800000) end end,
+        'message', posting.snippet(given.error ->> 'message', 500),
+        'raw', posting.snippet(given.error ->> 'raw', 500),
+        'outcome_unknown', case when given.error -> 'outcome_unknown' = 'true' then true end))
+      from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) given
+$$;
+
+
+--
+-- Name: schedule_retry(uuid, uuid, timestamp with time zone, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.schedule_retry(p_workspace_id uuid, p_delivery_id uuid, p_next_retry_at timestamp with time zone, p_error_json jsonb, p_claim_token text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant jsonb := posting.safe_error(p_error_json);
+    raw_at constant text := p_error_json->>'payload_ref';
+    policy constant posting.policies := posting.policy(p_workspace_id);
+    delivery posting.deliveries;
+    channel posting.channels;
+    release tid[] := '{}';
+    at timestamptz;
+begin
+    select c.* into channel from posting.deliveries d join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    if error->>'scope' <> 'delivery' and (error ? 'retry_after_ms' or error->>'code' = '429')
+       and (p_claim_token is null or posting.still_held(p_workspace_id, p_delivery_id, p_claim_token)) then
+        perform posting.lock_gates(p_workspace_id);
+        release := posting.close_key(channel, error->>'scope',
+            now_ts + coalesce((error->>'retry_after_ms')::float8, policy.backoff_base_seconds * 1000) * interval '1 millisecond');
+    end if;
+    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{sending}');
+    if delivery.delivery_id is null then
+        return 'lost';
+    end if;
+    if error->'outcome_unknown' = 'true' and channel.settings->>'on_unknown' = 'hold' then
+        return posting.end_delivery(delivery, 'failed_permanent', raw_at,
+            error || '{"code": "outcome_unknown", "category": "PERMANENT", "scope": "delivery"}', release);
+    elsif delivery.attempt >= policy.attempts_max then
+        return posting.end_delivery(delivery, 'dead', raw_at, error, release);
+    end if;
+    at := coalesce(p_next_retry_at, posting.retry_at(policy, channel, delivery.attempt, error, now_ts));
+    perform posting.finish_attempt(delivery, 'retry', at, error, release);
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, payload_ref, meta)
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'send_attempt', delivery.attempt, 'error', error,
+            left(raw_at, 500), jsonb_build_object('trace_id', delivery.trace_id)),
+           (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'retry_scheduled', delivery.attempt, 'ok', error,
+            null, jsonb_build_object('trace_id', delivery.trace_id, 'next_retry_at', at));
+    return 'retry';
+end
+$$;
+
+
+--
+-- Name: scheduled_for(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.scheduled_for(p_raw jsonb) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    given constant text := p_raw->>'scheduled_for';
+begin
+    if given is null then
+        return null;
+    end if;
+    if given !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' then
+        raise exception '`scheduled_for` is a time with its zone, such as 2026-03-01T09:00:00+03:00' using errcode = 'ZD001', column = 'scheduled_for';
+    end if;
+    return given::timestamptz;
+exception when datetime_field_overflow or invalid_datetime_format then
+    raise exception '`scheduled_for` is not a time that exists' using errcode = 'ZD001', column = 'scheduled_for';
+end
+$_$;
+
+
+--
+-- Name: see_media_origin(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.see_media_origin(p_workspace_id uuid, p_blob_ref text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update posting.media_origin o set last_seen_at = platform.now()
+     where o.workspace_id = p_workspace_id and o.blob_ref = p_blob_ref and o.doomed_at is null;
+    return found;
+end
+$$;
+
+
+--
+-- Name: settle(uuid, uuid, text, text, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.settle(p_workspace_id uuid, p_delivery_id uuid, p_verdict text, p_operator text, p_reason text, p_provider_message_id text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    note constant jsonb := posting.manual_note(p_operator, p_reason);
+    delivery posting.deliveries;
+begin
+    if p_verdict not in ('delivered', 'resend') then
+        raise exception 'the verdict is delivered or resend' using errcode = 'ZD005';
+    end if;
+    delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, null, '{failed_permanent,dead}');
+    if delivery.last_error->>'code' is distinct from 'outcome_unknown' and delivery.last_error->'outcome_unknown' is distinct from 'true' then
+        raise exception 'the outcome of this delivery is known: %', delivery.last_error->>'code' using errcode = 'ZD002';
+    end if;
+    if p_verdict = 'delivered' then
+        perform posting.walk_to_sent(p_workspace_id, p_delivery_id, p_provider_message_id, now_ts);
+    else
+        update posting.deliveries d
+           set status = 'retry', next_retry_at = now_ts, updated_at = now_ts
+         where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    end if;
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'manual_settle', delivery.attempt, 'ok',
+            note || jsonb_build_object('verdict', p_verdict, 'from_status', delivery.status));
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
+    return case p_verdict when 'delivered' then 'sent' else 'retry' end;
+end
+$$;
+
+
+--
+-- Name: snippet(text, integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.snippet(p_text text, p_max integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_text text := p_text;
+begin
+    if length(v_text) > 16000 then
+        v_text := regexp_replace(left(v_text, 16000), '\S+$', '') || '…';
+    end if;
+    v_text := posting.redact_text(v_text);
+    return case when length(v_text) > p_max then left(v_text, p_max - 1) || '…' else v_text end;
+end
+$_$;
+
+
+--
+-- Name: start_sending(uuid, text, integer, uuid[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.start_sending(p_workspace_id uuid, p_run_id text, p_limit integer, p_delivery_ids uuid[] DEFAULT NULL::uuid[]) RETURNS SETOF posting.sendings
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    ids uuid[];
+begin
+    perform posting.lock_gates(p_workspace_id);
+    ids := array(
+        select t.delivery_id from (
+            select d.delivery_id, d.created_at, row_number() over (partition by d.channel_id order by d.created_at, d.delivery_id) as turn,
+                   c.max_parallel - coalesce(n.sending, 0) as room
+              from (select d.* from posting.deliveries d
+                     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and p_delivery_ids is not null
+                    union all
+                    select d.* from posting.channel_counters h
+                      join posting.deliveries d on d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight'
+                     where p_delivery_ids is null and h.workspace_id = p_workspace_id and h.claimed > 0) d
+              join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+              left join posting.channel_counters n on n.workspace_id = d.workspace_id and n.channel_id = d.channel_id
+             where d.status = 'claimed' and d.claim_token = p_run_id and d.not_before <= now_ts
+               and c.enabled and coalesce(c.paused_until, now_ts) <= now_ts
+        ) t where t.turn <= t.room order by t.turn, t.created_at limit p_limit);
+    return query
+        with started as (
+            update posting.deliveries d
+               set status = 'sending', attempt = d.attempt + 1, sending_started_at = now_ts, updated_at = now_ts
+             where d.workspace_id = p_workspace_id and d.delivery_id = any (ids) and d.status = 'claimed' and d.claim_token = p_run_id
+            returning d.*
+        ), told as (
+            insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+            select s.workspace_id, md5('start' || s.delivery_id || s.attempt)::uuid, s.delivery_id, s.message_id, s.channel_id, now_ts, 'send_attempt', s.attempt, 'ok',
+                   jsonb_build_object('trace_id', s.trace_id, 'run_id', p_run_id)
+              from started s
+        )
+        select s.workspace_id, s.delivery_id, s.message_id, s.channel_id, s.attempt, s.claim_token, s.operation, s.rendered_text, s.render_meta, s.trace_id,
+               c.platform, c.target_id, coalesce(a.auth_ref, c.auth_ref),
+               case when s.render_meta ? 'steps' then (select m.payload->'media' from posting.messages m
+                                                        where m.workspace_id = s.workspace_id and m.message_id = s.message_id) end,
+               case when s.of_delivery_id is not null then (select jsonb_build_object('provider_message_id', b.provider_message_id,
+                                                                   'progress', b.render_meta->'series_progress', 'steps', b.render_meta->'steps')
+                                                              from posting.deliveries b
+                                                             where b.workspace_id = s.workspace_id and b.delivery_id = s.of_delivery_id) end
+          from started s
+          join posting.channels c on c.workspace_id = s.workspace_id and c.channel_id = s.channel_id
+          left join posting.channel_auth a on a.workspace_id = s.workspace_id and a.channel_id = s.channel_id;
+end
+$$;
+
+
+--
+-- Name: still_held(uuid, uuid, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.still_held(p_workspace_id uuid, p_delivery_id uuid, p_claim_token text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from posting.deliveries d
+                    where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id
+                      and d.status = 'sending' and d.claim_token = p_claim_token)
+$$;
+
+
+--
+-- Name: tag_attributes(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tag_attributes(p_tag text) RETURNS TABLE(name text, value text)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    select a.found[1],
+           case when a.found[2] ~ '^["'']'
+                then (select coalesce(string_agg(coalesce(posting.html_character(p.part[1]), U&'\FFFD'), '' order by p.i), '')
+                        from regexp_matches(substr(a.found[2], 2, length(a.found[2]) - 2),
+                                            '[^&]+|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?', 'g')
+                             with ordinality p(part, i))
+                else lower(a.found[2]) end
+      from regexp_matches(substring(p_tag from '^<[^> \t\r\n\v]*(.*)>$'),
+                          '([^=>/"'' \t\r\n\v]+)(?:[ \t\r\n\v]*=[ \t\r\n\v]*("[^"]*"|''[^'']*''|[A-Za-z0-9.-]*))?', 'g')
+           with ordinality a(found, i)
+     order by a.i
+$_$;
+
+
+--
+-- Name: tag_error(text, text, integer, text[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tag_error(p_rest text, p_token text, p_offset integer, p_tags text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_name text := lower(substring(p_rest from '^<([^> \t\r\n\v]*)'));
+    v_after text := substr(p_rest, length(p_token) + 1);
+begin
+    if p_rest !~ '^<[^> \t\r\n\v]*[> \t\r\n\v]' then
+        return format('Unclosed start tag at byte offset %s', p_offset);
+    elsif v_name <> all (p_tags) then
+        return format('Unsupported start tag "%s" at byte offset %s', v_name, p_offset);
+    elsif v_after = '' then
+        return format('Unclosed start tag "%s" at byte offset %s', v_name, p_offset);
+    elsif p_token ~ '=[ \t\r\n\v]*$' and v_after ~ '^("[^"]*|''[^'']*)$' then
+        return format('Unclosed start tag at byte offset %s', p_offset);
+    elsif p_token ~ '=[ \t\r\n\v]*[A-Za-z0-9.-]*$' then
+        return format('Unexpected end of name token at byte offset %s',
+                      p_offset + octet_length(regexp_replace(p_token, '[A-Za-z0-9.-]*$', '')));
+    end if;
+    return format('Empty attribute name in the tag "%s" at byte offset %s', v_name, p_offset);
+end
+$_$;
+
+
+--
+-- Name: take_pull_items(uuid, text, uuid, jsonb, jsonb, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.take_pull_items(p_workspace_id uuid, p_source_id text, p_run_id uuid, p_items jsonb, p_cursor jsonb, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    now_ts constant timestamptz := coalesce(p_now, platform.now());
+    before jsonb;
+    found_new record;
+    seen int := jsonb_array_length(coalesce(p_items, '[]'));
+    fresh int := 0;
+    skipped int := 0;
+    enqueued int := 0;
+    rejections jsonb := '[]';
+    stats jsonb;
+begin
+    perform from posting.pull_sources s
+      where s.workspace_id = p_workspace_id and s.source_id = p_source_id and s.enabled for share;
+    if not found then
+        raise exception 'there is no source % that is switched on', left(p_source_id, 100) using errcode = 'ZD006';
+    end if;
+    insert into posting.pull_cursors (workspace_id, source_id, updated_at) values (p_workspace_id, p_source_id, now_ts)
+    on conflict do nothing;
+    -- Runners of one source take turns from here on.
+    select c.cursor_json into before from posting.pull_cursors c
+     where c.workspace_id = p_workspace_id and c.source_id = p_source_id for update;
+
+    if p_cursor ? 'runs' and (p_cursor->>'runs')::bigint <> coalesce((before->>'runs')::bigint, 0) then
+        stats := '{"stale": true}';
+    else
+        -- A feed shows mostly what it showed before, so only what is not in the ledger is gone through one by one.
+        for found_new in
+            select t.item, t.item->>'key' as key, t.n from jsonb_array_elements(coalesce(p_items, '[]')) with ordinality t (item, n)
+             where not exists (select from posting.pull_items i where i.workspace_id = p_workspace_id
+                                  and i.source_id = p_source_id and i.item_key = t.item->>'key')
+             order by t.n
+        loop
+            insert into posting.pull_items (workspace_id, source_id, item_key, taken_at)
+            values (p_workspace_id, p_source_id, found_new.key, now_ts) on conflict do nothing;
+            continue when not found;
+            fresh := fresh + 1;
+            if found_new.item->'payload' is null then
+                skipped := skipped + 1;
+                continue;
+            end if;
+            -- Whatever is wrong with one item is wrong with it tomorrow as well: it must not stop the others.
+            begin
+                -- A microsecond apart, so that posts of one run leave in their order.
+                perform posting.enqueue_messages_and_deliveries(p_workspace_id, null, 'pull',
+                    found_new.item->'payload' || jsonb_build_object('run_id', p_run_id),
+                    now_ts - (seen - found_new.n) * interval '1 microsecond');
+                enqueued := enqueued + 1;
+            exception when sqlstate 'ZD001' or data_exception or integrity_constraint_violation then
+                rejections := rejections || jsonb_build_object('key', left(found_new.key, 100), 'error', left(sqlerrm, 300));
+            end;
+        end loop;
+        update posting.pull_cursors c
+           set cursor_json = coalesce(p_cursor, before) || jsonb_build_object('runs', coalesce((before->>'runs')::bigint, 0) + 1),
+               updated_at = now_ts
+         where c.workspace_id = p_workspace_id and c.source_id = p_source_id;
+        stats := jsonb_strip_nulls(jsonb_build_object(
+            'seen', seen, 'new', fresh, 'enqueued', enqueued, 'duplicates', seen - fresh,
+            'rejected', jsonb_array_length(rejections), 'skipped', skipped,
+            'unchanged', case when p_items is null then true end,
+            -- The first few say what the others are like.
+            'rejections', nullif(jsonb_path_query_array(rejections, '$[0 to 9]'), '[]')));
+    end if;
+
+    insert into posting.ingest_runs (workspace_id, run_id, kind, source_id, started_at, finished_at, stats_json)
+    values (p_workspace_id, p_run_id, 'pull', p_source_id, now_ts, now_ts, stats)
+    on conflict (workspace_id, run_id) do update set finished_at = excluded.finished_at, stats_json = excluded.stats_json;
+    return stats;
+end
+$_$;
+
+
+--
+-- Name: ingress_receipts; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.ingress_receipts (
+    workspace_id uuid NOT NULL,
+    receipt_id uuid DEFAULT platform.new_id() NOT NULL,
+    endpoint_id uuid NOT NULL,
+    endpoint_kind text NOT NULL,
+    source_ref text,
+    payload_hash text NOT NULL,
+    received_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    message_id uuid,
+    CONSTRAINT receipt_kind_known CHECK ((endpoint_kind = ANY (ARRAY['webhook_push'::text, 'bot_webhook'::text]))),
+    CONSTRAINT receipt_source_ref_short CHECK ((octet_length(source_ref) <= 512))
+);
+
+ALTER TABLE ONLY posting.ingress_receipts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE ingress_receipts; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.ingress_receipts IS 'Which requests were accepted: a repeat is told so instead of being posted twice.';
+
+
+--
+-- Name: take_receipt(uuid, uuid, text, text, uuid, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.take_receipt(p_workspace_id uuid, p_endpoint_id uuid, p_source_ref text, p_payload_hash text, p_message_id uuid, p_now timestamp with time zone) RETURNS posting.ingress_receipts
+    LANGUAGE plpgsql
+    AS $$
+declare
+    endpoint core.workspace_endpoints;
+    first_copy posting.ingress_receipts;
+    made boolean;
+begin
+    select * into endpoint from core.workspace_endpoints e
+     where e.workspace_id = p_workspace_id and e.endpoint_id = p_endpoint_id and e.enabled;
+    if not found then
+        raise exception 'there is no enabled endpoint %', p_endpoint_id using errcode = 'ZD004';
+    end if;
+    if p_source_ref is null then
+        -- Two identical requests at once take turns, so that the second one sees the first.
+        perform pg_advisory_xact_lock(hashtext(p_endpoint_id::text), hashtext(p_payload_hash));
+        select * into first_copy from posting.ingress_receipts r
+         where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.payload_hash = p_payload_hash
+           and r.received_at > p_now - endpoint.hash_drop_window_sec * interval '1 second'
+         order by r.received_at desc limit 1;
+        if found then
+            return first_copy;
+        end if;
+    end if;
+    insert into posting.ingress_receipts (workspace_id, endpoint_id, endpoint_kind, source_ref, payload_hash, received_at, expires_at, message_id)
+    values (p_workspace_id, p_endpoint_id, endpoint.kind, p_source_ref, p_payload_hash, p_now,
+            p_now + (posting.policy(p_workspace_id)).receipts_keep_hours * interval '1 hour', p_message_id)
+    on conflict (workspace_id, endpoint_id, source_ref) where source_ref is not null do nothing
+    returning true into made;
+    if made then
+        return null;
+    end if;
+    select * into first_copy from posting.ingress_receipts r
+     where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.source_ref = p_source_ref;
+    return first_copy;
+end
+$$;
+
+
+--
+-- Name: utf16_length(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.utf16_length(p_text text) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when octet_length(p_text) < length(p_text) + 3 then length(p_text)
+                else length(p_text) + regexp_count(p_text, '[\U00010000-\U0010FFFF]') end
+$$;
+
+
+--
+-- Name: waiting_for(posting.deliveries); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.waiting_for(p_delivery posting.deliveries) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    channel posting.channels;
+    held int;
+    at timestamptz;
+begin
+    if p_delivery.phase <> 'inflight' then
+        return null;
+    end if;
+    if p_delivery.status in ('claimed', 'sending') then
+        return jsonb_strip_nulls(jsonb_build_object('reason', case when p_delivery.status = 'claimed' and p_delivery.not_before > now_ts then 'slot' else 'lease' end,
+            'until', case when p_delivery.status = 'claimed' and p_delivery.not_before > now_ts then p_delivery.not_before end,
+            'held_by', p_delivery.claim_token, 'since', coalesce(p_delivery.sending_started_at, p_delivery.claimed_at)));
+    end if;
+    select * into channel from posting.channels c where c.workspace_id = p_delivery.workspace_id and c.channel_id = p_delivery.channel_id;
+    if not exists (select from core.workspaces w where w.workspace_id = p_delivery.workspace_id and w.status = 'active') then
+        return '{"reason": "workspace_paused"}';
+    elsif not channel.enabled then
+        return '{"reason": "channel_disabled"}';
+    elsif channel.paused_until > now_ts then
+        return jsonb_build_object('reason', 'channel_paused', 'until', channel.paused_until);
+    elsif p_delivery.not_before > now_ts then
+        return jsonb_build_object('reason', case when p_delivery.scheduled_for > now_ts then 'scheduled' else 'window' end, 'until', p_delivery.not_before);
+    elsif p_delivery.status = 'retry' and p_delivery.next_retry_at > now_ts then
+        return jsonb_build_object('reason', 'next_retry', 'until', p_delivery.next_retry_at);
+    elsif p_delivery.of_delivery_id is not null
+          and not posting.can_follow(p_delivery.workspace_id, p_delivery.of_delivery_id, p_delivery.delivery_id) then
+        return jsonb_build_object('reason', 'follows', 'delivery_id', p_delivery.of_delivery_id);
+    end if;
+    if channel.window_mode = 'windowed' then
+        at := posting.next_open_at(channel.posting_window, channel.timezone, now_ts);
+        if at > now_ts then
+            return jsonb_build_object('reason', 'window', 'until', at);
+        end if;
+    end if;
+    select l.next_allowed_at into at from posting.platform_limits l
+     where l.workspace_id = p_delivery.workspace_id and l.platform = channel.platform and l.rate_group = channel.rate_group;
+    if at > now_ts then
+        return jsonb_build_object('reason', 'platform_closed', 'until', at);
+    elsif channel.next_allowed_at > now_ts then
+        return jsonb_build_object('reason', 'channel_closed', 'until', channel.next_allowed_at);
+    end if;
+    select n.claimed + n.sending into held from posting.channel_counters n
+     where n.workspace_id = p_delivery.workspace_id and n.channel_id = p_delivery.channel_id;
+    if held >= (case when channel.error_streak > 0 then 1 else channel.max_parallel end) then
+        return jsonb_build_object('reason', case when channel.error_streak > 0 then 'probe' else 'parallel' end, 'held', held);
+    end if;
+    return '{"reason": "dispatcher"}';
+end
+$$;
+
+
+--
+-- Name: walk_to_sent(uuid, uuid, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.walk_to_sent(p_workspace_id uuid, p_delivery_id uuid, p_provider_message_id text, p_sent_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    step text;
+    from_status text;
+begin
+    select d.status into from_status from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    foreach step in array case
+        when from_status in ('dead', 'failed_permanent') then '{retry,claimed,sending,sent}'::text[]
+        when from_status in ('queued', 'retry') then '{claimed,sending,sent}'
+        when from_status = 'claimed' then '{sending,sent}'
+        else '{sent}' end
+    loop
+        update posting.deliveries d
+           set status = step, sent_at = p_sent_at, provider_message_id = p_provider_message_id, next_retry_at = null, last_error = null,
+               claimed_at = null, claim_token = null, sending_started_at = null, updated_at = platform.now()
+         where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: withdraw(uuid, uuid, text, text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.withdraw(p_workspace_id uuid, p_message_id uuid, p_trace_id text, p_actor text) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    withdrawn int;
+begin
+    with ended as (
+        update posting.deliveries d
+           set status = 'failed_permanent', updated_at = now_ts,
+               last_error = '{"category": "PERMANENT", "scope": "delivery", "code": "withdrawn", "message": "the post was deleted before it was sent"}'
+         where d.workspace_id = p_workspace_id and d.status = 'queued' and d.attempt = 0
+           and (d.message_id = p_message_id
+                or d.message_id in (select m.message_id from posting.messages m
+                                     where m.workspace_id = p_workspace_id and m.of_message_id = p_message_id and m.payload->>'type' <> 'delete'))
+        returning d.delivery_id, d.message_id, d.channel_id, d.attempt, d.last_error
+    )
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+    select p_workspace_id, e.delivery_id, e.message_id, e.channel_id, now_ts, 'withdrawn', e.attempt, 'ok', e.last_error,
+           jsonb_build_object('trace_id', p_trace_id, 'actor', p_actor)
+      from ended e;
+    get diagnostics withdrawn = row_count;
+    return withdrawn;
+end
+$$;
+
 
 --
 -- Name: forgotten; Type: TABLE; Schema: bus; Owner: -
@@ -1338,6 +4737,369 @@ CREATE TABLE platform.migrations (
 
 
 --
+-- Name: alerts; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.alerts (
+    workspace_id uuid NOT NULL,
+    alert text NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone,
+    cleared_at timestamp with time zone,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY posting.alerts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE alerts; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.alerts IS 'What is wrong right now, one row per kind of trouble: told once, and again only after a while.';
+
+
+--
+-- Name: channel_auth; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.channel_auth (
+    workspace_id uuid NOT NULL,
+    channel_id text NOT NULL,
+    auth_ref text NOT NULL,
+    rotated_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY posting.channel_auth FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE channel_auth; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.channel_auth IS 'The credential a channel uses since its last rotation; wins over channels.auth_ref.';
+
+
+--
+-- Name: channel_counters; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.channel_counters (
+    workspace_id uuid NOT NULL,
+    channel_id text NOT NULL,
+    claimed integer DEFAULT 0 NOT NULL,
+    sending integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='20');
+
+ALTER TABLE ONLY posting.channel_counters FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE channel_counters; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.channel_counters IS 'How many deliveries of a channel are claimed and how many are being sent right now.';
+
+
+--
+-- Name: credential_bindings; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.credential_bindings (
+    workspace_id uuid NOT NULL,
+    auth_ref text NOT NULL,
+    platform text NOT NULL,
+    secret_ref text NOT NULL,
+    rotated_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT credential_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
+    CONSTRAINT credential_name_short CHECK (((char_length(auth_ref) >= 1) AND (char_length(auth_ref) <= 100))),
+    CONSTRAINT credential_platform_known CHECK ((platform = ANY (ARRAY['telegram'::text, 'max'::text])))
+);
+
+ALTER TABLE ONLY posting.credential_bindings FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE credential_bindings; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.credential_bindings IS 'Where the secret behind an auth_ref is kept: env:NAME or file:PATH, never the secret itself.';
+
+
+--
+-- Name: dispatchers; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.dispatchers (
+    name text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+
+--
+-- Name: TABLE dispatchers; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.dispatchers IS 'Dispatchers that run now; the first part of a claim token is a name here.';
+
+
+--
+-- Name: events; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.events (
+    workspace_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    delivery_id uuid,
+    message_id uuid,
+    channel_id text,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    action text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    result text NOT NULL,
+    error jsonb,
+    payload_ref text,
+    meta jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT event_action_known CHECK ((action = ANY (ARRAY['enqueue'::text, 'validation_failed'::text, 'send_attempt'::text, 'sent'::text, 'retry_scheduled'::text, 'dedup_suppressed'::text, 'failed_permanent'::text, 'dead_letter'::text, 'channel_paused'::text, 'channel_disabled'::text, 'channel_enabled'::text, 'message_tag_mismatch'::text, 'sending_lease_expired'::text, 'claimed_lease_expired'::text, 'manual_requeue'::text, 'auth_rotated'::text, 'ingress_rate_limited'::text, 'ingress_payload_rejected'::text, 'ingress_dedup_dropped'::text, 'possible_duplicate'::text, 'manual_settle'::text, 'key_closed'::text, 'channel_migrated'::text, 'withdrawn'::text, 'raw_read'::text]))),
+    CONSTRAINT event_result_known CHECK ((result = ANY (ARRAY['ok'::text, 'error'::text])))
+)
+PARTITION BY RANGE (ts);
+
+ALTER TABLE ONLY posting.events FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE events; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.events IS 'What happened to every post and channel, and why. Never changed; forgotten by the day after 30 days.';
+
+
+--
+-- Name: events_default; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.events_default (
+    workspace_id uuid CONSTRAINT events_workspace_id_not_null NOT NULL,
+    id uuid DEFAULT gen_random_uuid() CONSTRAINT events_id_not_null NOT NULL,
+    delivery_id uuid,
+    message_id uuid,
+    channel_id text,
+    ts timestamp with time zone DEFAULT platform.now() CONSTRAINT events_ts_not_null NOT NULL,
+    action text CONSTRAINT events_action_not_null NOT NULL,
+    attempt integer DEFAULT 0 CONSTRAINT events_attempt_not_null NOT NULL,
+    result text CONSTRAINT events_result_not_null NOT NULL,
+    error jsonb,
+    payload_ref text,
+    meta jsonb DEFAULT '{}'::jsonb CONSTRAINT events_meta_not_null NOT NULL,
+    CONSTRAINT event_action_known CHECK ((action = ANY (ARRAY['enqueue'::text, 'validation_failed'::text, 'send_attempt'::text, 'sent'::text, 'retry_scheduled'::text, 'dedup_suppressed'::text, 'failed_permanent'::text, 'dead_letter'::text, 'channel_paused'::text, 'channel_disabled'::text, 'channel_enabled'::text, 'message_tag_mismatch'::text, 'sending_lease_expired'::text, 'claimed_lease_expired'::text, 'manual_requeue'::text, 'auth_rotated'::text, 'ingress_rate_limited'::text, 'ingress_payload_rejected'::text, 'ingress_dedup_dropped'::text, 'possible_duplicate'::text, 'manual_settle'::text, 'key_closed'::text, 'channel_migrated'::text, 'withdrawn'::text, 'raw_read'::text]))),
+    CONSTRAINT event_result_known CHECK ((result = ANY (ARRAY['ok'::text, 'error'::text])))
+);
+
+
+--
+-- Name: ingest_runs; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.ingest_runs (
+    workspace_id uuid NOT NULL,
+    run_id uuid DEFAULT platform.new_id() NOT NULL,
+    kind text NOT NULL,
+    source_id text,
+    endpoint_id uuid,
+    started_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    finished_at timestamp with time zone,
+    stats_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT run_kind_known CHECK ((kind = ANY (ARRAY['push'::text, 'pull'::text])))
+);
+
+ALTER TABLE ONLY posting.ingest_runs FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE ingest_runs; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.ingest_runs IS 'Each push and each pull: when, from where, and what became of it.';
+
+
+--
+-- Name: ingress_rates; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.ingress_rates (
+    workspace_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    busy_until timestamp with time zone NOT NULL,
+    refused integer DEFAULT 0 NOT NULL,
+    told_at timestamp with time zone
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY posting.ingress_rates FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE ingress_rates; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.ingress_rates IS 'How much of its rate each endpoint has used.';
+
+
+--
+-- Name: media_blobs; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.media_blobs (
+    workspace_id uuid NOT NULL,
+    blob_ref text NOT NULL,
+    provider text NOT NULL,
+    file_id text,
+    url text,
+    expires_at timestamp with time zone,
+    meta jsonb,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY posting.media_blobs FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE media_blobs; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.media_blobs IS 'What a provider would take instead of the bytes, since it has them already.';
+
+
+--
+-- Name: media_origin; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.media_origin (
+    workspace_id uuid NOT NULL,
+    blob_ref text NOT NULL,
+    origin_url text NOT NULL,
+    sha256 text,
+    content_type text,
+    size_bytes bigint,
+    last_seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    ref_count bigint DEFAULT 0 NOT NULL,
+    doomed_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT blob_ref_short CHECK (((char_length(blob_ref) >= 1) AND (char_length(blob_ref) <= 200))),
+    CONSTRAINT origin_size_not_negative CHECK ((size_bytes >= 0))
+);
+
+ALTER TABLE ONLY posting.media_origin FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE media_origin; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.media_origin IS 'Where the bytes of a picture or video are kept in our object storage; providers get them from here.';
+
+
+--
+-- Name: platform_limits; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.platform_limits (
+    workspace_id uuid NOT NULL,
+    platform text NOT NULL,
+    rate_group text NOT NULL,
+    rate_rps numeric,
+    next_allowed_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT limit_platform_known CHECK ((platform = ANY (ARRAY['telegram'::text, 'max'::text]))),
+    CONSTRAINT limit_rate_bounded CHECK (((rate_rps >= (0)::numeric) AND (rate_rps <= (100000)::numeric)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY posting.platform_limits FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE platform_limits; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.platform_limits IS 'The ceiling that all channels of one credential share, and until when the provider has closed it.';
+
+
+--
+-- Name: pull_cursors; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.pull_cursors (
+    workspace_id uuid NOT NULL,
+    source_id text NOT NULL,
+    cursor_json jsonb DEFAULT '{}'::jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY posting.pull_cursors FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE pull_cursors; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.pull_cursors IS 'How far each source has been read.';
+
+
+--
+-- Name: pull_items; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.pull_items (
+    workspace_id uuid NOT NULL,
+    source_id text NOT NULL,
+    item_key text NOT NULL,
+    taken_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT item_key_short CHECK ((octet_length(item_key) <= 512))
+);
+
+ALTER TABLE ONLY posting.pull_items FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE pull_items; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.pull_items IS 'Every item of a source that was seen, so that each is taken once however the source reorders them.';
+
+
+--
+-- Name: pull_sources; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.pull_sources (
+    workspace_id uuid NOT NULL,
+    source_id text NOT NULL,
+    kind text NOT NULL,
+    config_json jsonb NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT source_config_is_an_object CHECK ((jsonb_typeof(config_json) = 'object'::text)),
+    CONSTRAINT source_id_short CHECK (((char_length(source_id) >= 1) AND (char_length(source_id) <= 100))),
+    CONSTRAINT source_kind_known CHECK ((kind = ANY (ARRAY['rss'::text, 'api'::text, 'db'::text])))
+);
+
+ALTER TABLE ONLY posting.pull_sources FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE pull_sources; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.pull_sources IS 'Feeds, APIs and databases that posts are fetched from.';
+
+
+--
 -- Name: messages_default; Type: TABLE ATTACH; Schema: bus; Owner: -
 --
 
@@ -1363,6 +5125,13 @@ ALTER TABLE ONLY ops.job_runs ATTACH PARTITION ops.job_runs_default DEFAULT;
 --
 
 ALTER TABLE ONLY ops.journal ATTACH PARTITION ops.journal_default DEFAULT;
+
+
+--
+-- Name: events_default; Type: TABLE ATTACH; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.events ATTACH PARTITION posting.events_default DEFAULT;
 
 
 --
@@ -1547,6 +5316,182 @@ ALTER TABLE ONLY platform.migrations
 
 
 --
+-- Name: alerts alerts_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (workspace_id, alert);
+
+
+--
+-- Name: channel_auth channel_auth_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channel_auth
+    ADD CONSTRAINT channel_auth_pkey PRIMARY KEY (workspace_id, channel_id);
+
+
+--
+-- Name: channel_counters channel_counters_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channel_counters
+    ADD CONSTRAINT channel_counters_pkey PRIMARY KEY (workspace_id, channel_id);
+
+
+--
+-- Name: channels channel_target_once; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channels
+    ADD CONSTRAINT channel_target_once UNIQUE (workspace_id, platform, target_id);
+
+
+--
+-- Name: channels channels_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channels
+    ADD CONSTRAINT channels_pkey PRIMARY KEY (workspace_id, channel_id);
+
+
+--
+-- Name: credential_bindings credential_bindings_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.credential_bindings
+    ADD CONSTRAINT credential_bindings_pkey PRIMARY KEY (workspace_id, auth_ref, platform);
+
+
+--
+-- Name: deliveries deliveries_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (workspace_id, delivery_id);
+
+
+--
+-- Name: dispatchers dispatchers_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.dispatchers
+    ADD CONSTRAINT dispatchers_pkey PRIMARY KEY (name);
+
+
+--
+-- Name: events events_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (workspace_id, ts, id);
+
+
+--
+-- Name: events_default events_default_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.events_default
+    ADD CONSTRAINT events_default_pkey PRIMARY KEY (workspace_id, ts, id);
+
+
+--
+-- Name: ingest_runs ingest_runs_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingest_runs
+    ADD CONSTRAINT ingest_runs_pkey PRIMARY KEY (workspace_id, run_id);
+
+
+--
+-- Name: ingress_rates ingress_rates_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingress_rates
+    ADD CONSTRAINT ingress_rates_pkey PRIMARY KEY (workspace_id, endpoint_id);
+
+
+--
+-- Name: ingress_receipts ingress_receipts_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingress_receipts
+    ADD CONSTRAINT ingress_receipts_pkey PRIMARY KEY (workspace_id, receipt_id);
+
+
+--
+-- Name: media_blobs media_blobs_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.media_blobs
+    ADD CONSTRAINT media_blobs_pkey PRIMARY KEY (workspace_id, blob_ref, provider);
+
+
+--
+-- Name: media_origin media_origin_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.media_origin
+    ADD CONSTRAINT media_origin_pkey PRIMARY KEY (workspace_id, blob_ref);
+
+
+--
+-- Name: messages message_content_once; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.messages
+    ADD CONSTRAINT message_content_once UNIQUE (workspace_id, hash_version, content_hash);
+
+
+--
+-- Name: messages messages_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (workspace_id, message_id);
+
+
+--
+-- Name: platform_limits platform_limits_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.platform_limits
+    ADD CONSTRAINT platform_limits_pkey PRIMARY KEY (workspace_id, platform, rate_group);
+
+
+--
+-- Name: policies policies_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.policies
+    ADD CONSTRAINT policies_pkey PRIMARY KEY (workspace_id);
+
+
+--
+-- Name: pull_cursors pull_cursors_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_cursors
+    ADD CONSTRAINT pull_cursors_pkey PRIMARY KEY (workspace_id, source_id);
+
+
+--
+-- Name: pull_items pull_items_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_items
+    ADD CONSTRAINT pull_items_pkey PRIMARY KEY (workspace_id, source_id, item_key);
+
+
+--
+-- Name: pull_sources pull_sources_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_sources
+    ADD CONSTRAINT pull_sources_pkey PRIMARY KEY (workspace_id, source_id);
+
+
+--
 -- Name: messages_in_order; Type: INDEX; Schema: bus; Owner: -
 --
 
@@ -1624,6 +5569,174 @@ CREATE INDEX schedules_by_job_type ON ops.schedules USING btree (job_type);
 
 
 --
+-- Name: channels_by_tag; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX channels_by_tag ON posting.channels USING gin (tags);
+
+
+--
+-- Name: channels_enabled; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX channels_enabled ON posting.channels USING btree (workspace_id, enabled);
+
+
+--
+-- Name: deliveries_by_message; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_by_message ON posting.deliveries USING btree (message_id, workspace_id);
+
+
+--
+-- Name: deliveries_failed; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_failed ON posting.deliveries USING btree (workspace_id, phase, created_at, delivery_id) WHERE (phase = ANY (ARRAY['failed_permanent'::text, 'dead'::text]));
+
+
+--
+-- Name: deliveries_inflight; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_inflight ON posting.deliveries USING btree (workspace_id, channel_id, created_at, delivery_id) WHERE (phase = 'inflight'::text);
+
+
+--
+-- Name: deliveries_inflight_content; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_inflight_content ON posting.deliveries USING btree (workspace_id, hash_version, content_hash, channel_id, created_at) WHERE (phase = 'inflight'::text);
+
+
+--
+-- Name: deliveries_sent_content; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_sent_content ON posting.deliveries USING btree (workspace_id, hash_version, content_hash, channel_id, sent_at) WHERE (phase = ANY (ARRAY['sent'::text, 'deduped'::text]));
+
+
+--
+-- Name: deliveries_that_follow; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX deliveries_that_follow ON posting.deliveries USING btree (of_delivery_id, workspace_id) WHERE (of_delivery_id IS NOT NULL);
+
+
+--
+-- Name: events_by_action; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_by_action ON ONLY posting.events USING btree (workspace_id, action, ts) WHERE (action <> ALL (ARRAY['enqueue'::text, 'send_attempt'::text, 'sent'::text]));
+
+
+--
+-- Name: events_by_channel; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_by_channel ON ONLY posting.events USING btree (workspace_id, channel_id, ts) WHERE (channel_id IS NOT NULL);
+
+
+--
+-- Name: events_by_delivery; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_by_delivery ON ONLY posting.events USING btree (workspace_id, delivery_id, ts) WHERE (delivery_id IS NOT NULL);
+
+
+--
+-- Name: events_by_message; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_by_message ON ONLY posting.events USING btree (workspace_id, message_id, ts) WHERE ((message_id IS NOT NULL) AND (delivery_id IS NULL));
+
+
+--
+-- Name: events_default_workspace_id_action_ts_idx; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_default_workspace_id_action_ts_idx ON posting.events_default USING btree (workspace_id, action, ts) WHERE (action <> ALL (ARRAY['enqueue'::text, 'send_attempt'::text, 'sent'::text]));
+
+
+--
+-- Name: events_default_workspace_id_channel_id_ts_idx; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_default_workspace_id_channel_id_ts_idx ON posting.events_default USING btree (workspace_id, channel_id, ts) WHERE (channel_id IS NOT NULL);
+
+
+--
+-- Name: events_default_workspace_id_delivery_id_ts_idx; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_default_workspace_id_delivery_id_ts_idx ON posting.events_default USING btree (workspace_id, delivery_id, ts) WHERE (delivery_id IS NOT NULL);
+
+
+--
+-- Name: events_default_workspace_id_message_id_ts_idx; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_default_workspace_id_message_id_ts_idx ON posting.events_default USING btree (workspace_id, message_id, ts) WHERE ((message_id IS NOT NULL) AND (delivery_id IS NULL));
+
+
+--
+-- Name: events_of_errors; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_of_errors ON ONLY posting.events USING btree (workspace_id, result, ts) WHERE (result = 'error'::text);
+
+
+--
+-- Name: events_default_workspace_id_result_ts_idx; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX events_default_workspace_id_result_ts_idx ON posting.events_default USING btree (workspace_id, result, ts) WHERE (result = 'error'::text);
+
+
+--
+-- Name: ingest_runs_by_source; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX ingest_runs_by_source ON posting.ingest_runs USING btree (workspace_id, source_id, started_at) WHERE (source_id IS NOT NULL);
+
+
+--
+-- Name: messages_by_tag; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX messages_by_tag ON posting.messages USING gin (tags);
+
+
+--
+-- Name: messages_that_follow; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX messages_that_follow ON posting.messages USING btree (workspace_id, of_message_id) WHERE (of_message_id IS NOT NULL);
+
+
+--
+-- Name: receipt_source_ref_once; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE UNIQUE INDEX receipt_source_ref_once ON posting.ingress_receipts USING btree (workspace_id, endpoint_id, source_ref) WHERE (source_ref IS NOT NULL);
+
+
+--
+-- Name: receipts_by_expiry; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX receipts_by_expiry ON posting.ingress_receipts USING btree (expires_at);
+
+
+--
+-- Name: receipts_by_hash; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE INDEX receipts_by_hash ON posting.ingress_receipts USING btree (workspace_id, endpoint_id, payload_hash, received_at DESC);
+
+
+--
 -- Name: messages_default_pkey; Type: INDEX ATTACH; Schema: bus; Owner: -
 --
 
@@ -1670,6 +5783,48 @@ ALTER INDEX ops.journal_pkey ATTACH PARTITION ops.journal_default_pkey;
 --
 
 ALTER INDEX ops.journal_by_trace ATTACH PARTITION ops.journal_default_workspace_id_trace_id_idx;
+
+
+--
+-- Name: events_default_pkey; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_pkey ATTACH PARTITION posting.events_default_pkey;
+
+
+--
+-- Name: events_default_workspace_id_action_ts_idx; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_by_action ATTACH PARTITION posting.events_default_workspace_id_action_ts_idx;
+
+
+--
+-- Name: events_default_workspace_id_channel_id_ts_idx; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_by_channel ATTACH PARTITION posting.events_default_workspace_id_channel_id_ts_idx;
+
+
+--
+-- Name: events_default_workspace_id_delivery_id_ts_idx; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_by_delivery ATTACH PARTITION posting.events_default_workspace_id_delivery_id_ts_idx;
+
+
+--
+-- Name: events_default_workspace_id_message_id_ts_idx; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_by_message ATTACH PARTITION posting.events_default_workspace_id_message_id_ts_idx;
+
+
+--
+-- Name: events_default_workspace_id_result_ts_idx; Type: INDEX ATTACH; Schema: posting; Owner: -
+--
+
+ALTER INDEX posting.events_of_errors ATTACH PARTITION posting.events_default_workspace_id_result_ts_idx;
 
 
 --
@@ -1736,6 +5891,48 @@ CREATE TRIGGER job_edge AFTER UPDATE ON ops.jobs FOR EACH ROW WHEN (((old.status
 
 
 --
+-- Name: events append_only; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON posting.events FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: events append_only_truncate; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON posting.events FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: deliveries count_deleted; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER count_deleted AFTER DELETE ON posting.deliveries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION posting.count_deliveries();
+
+
+--
+-- Name: deliveries count_inserted; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER count_inserted AFTER INSERT ON posting.deliveries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION posting.count_deliveries();
+
+
+--
+-- Name: deliveries count_updated; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER count_updated AFTER UPDATE ON posting.deliveries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION posting.count_deliveries();
+
+
+--
+-- Name: deliveries delivery_edge; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER delivery_edge AFTER UPDATE ON posting.deliveries FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((((((((((((((old.status <> 'queued'::text) OR (new.status <> 'claimed'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'claimed'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'dead'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'failed_permanent'::text) OR (new.status <> 'retry'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
 -- Name: api_tokens api_tokens_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
 --
 
@@ -1765,6 +5962,150 @@ ALTER TABLE ONLY ops.schedules
 
 ALTER TABLE ONLY ops.schedules
     ADD CONSTRAINT schedules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: alerts alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.alerts
+    ADD CONSTRAINT alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: channel_auth channel_auth_workspace_id_channel_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channel_auth
+    ADD CONSTRAINT channel_auth_workspace_id_channel_id_fkey FOREIGN KEY (workspace_id, channel_id) REFERENCES posting.channels(workspace_id, channel_id) ON DELETE CASCADE;
+
+
+--
+-- Name: channels channels_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.channels
+    ADD CONSTRAINT channels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: credential_bindings credential_bindings_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.credential_bindings
+    ADD CONSTRAINT credential_bindings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: deliveries deliveries_workspace_id_channel_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.deliveries
+    ADD CONSTRAINT deliveries_workspace_id_channel_id_fkey FOREIGN KEY (workspace_id, channel_id) REFERENCES posting.channels(workspace_id, channel_id);
+
+
+--
+-- Name: deliveries deliveries_workspace_id_message_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.deliveries
+    ADD CONSTRAINT deliveries_workspace_id_message_id_fkey FOREIGN KEY (workspace_id, message_id) REFERENCES posting.messages(workspace_id, message_id);
+
+
+--
+-- Name: ingest_runs ingest_runs_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingest_runs
+    ADD CONSTRAINT ingest_runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: ingress_rates ingress_rates_workspace_id_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingress_rates
+    ADD CONSTRAINT ingress_rates_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES core.workspace_endpoints(workspace_id, endpoint_id) ON DELETE CASCADE;
+
+
+--
+-- Name: ingress_receipts ingress_receipts_workspace_id_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.ingress_receipts
+    ADD CONSTRAINT ingress_receipts_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES core.workspace_endpoints(workspace_id, endpoint_id);
+
+
+--
+-- Name: media_blobs media_blobs_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.media_blobs
+    ADD CONSTRAINT media_blobs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: media_origin media_origin_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.media_origin
+    ADD CONSTRAINT media_origin_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: messages messages_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.messages
+    ADD CONSTRAINT messages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: messages messages_workspace_id_of_message_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.messages
+    ADD CONSTRAINT messages_workspace_id_of_message_id_fkey FOREIGN KEY (workspace_id, of_message_id) REFERENCES posting.messages(workspace_id, message_id);
+
+
+--
+-- Name: platform_limits platform_limits_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.platform_limits
+    ADD CONSTRAINT platform_limits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: policies policies_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.policies
+    ADD CONSTRAINT policies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: pull_cursors pull_cursors_workspace_id_source_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_cursors
+    ADD CONSTRAINT pull_cursors_workspace_id_source_id_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES posting.pull_sources(workspace_id, source_id) ON DELETE CASCADE;
+
+
+--
+-- Name: pull_items pull_items_workspace_id_source_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_items
+    ADD CONSTRAINT pull_items_workspace_id_source_id_fkey FOREIGN KEY (workspace_id, source_id) REFERENCES posting.pull_sources(workspace_id, source_id) ON DELETE CASCADE;
+
+
+--
+-- Name: pull_sources pull_sources_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.pull_sources
+    ADD CONSTRAINT pull_sources_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -1946,6 +6287,366 @@ CREATE POLICY only_this_workspace ON ops.schedules TO beresta_app USING ((worksp
 --
 
 ALTER TABLE ops.schedules ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: alerts; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.alerts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: channel_auth; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.channel_auth ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: channel_counters; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.channel_counters ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: channels; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.channels ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: credential_bindings; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.credential_bindings ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: deliveries; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.deliveries ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: events; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.events ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: alerts every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.alerts TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: channel_auth every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.channel_auth TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: channel_counters every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.channel_counters TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: channels every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.channels TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: credential_bindings every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.credential_bindings TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: deliveries every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.deliveries TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: events every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.events TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: ingest_runs every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.ingest_runs TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: ingress_rates every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.ingress_rates TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: ingress_receipts every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.ingress_receipts TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: media_blobs every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.media_blobs TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: media_origin every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.media_origin TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: messages every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.messages TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: platform_limits every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.platform_limits TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: policies every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.policies TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: pull_cursors every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.pull_cursors TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: pull_items every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.pull_items TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: pull_sources every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.pull_sources TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: ingest_runs; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.ingest_runs ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: ingress_rates; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.ingress_rates ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: ingress_receipts; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.ingress_receipts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: media_blobs; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.media_blobs ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: media_origin; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.media_origin ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: messages; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.messages ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: alerts only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: channel_auth only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.channel_auth TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: channel_counters only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.channel_counters TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: channels only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.channels TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: credential_bindings only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.credential_bindings TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: deliveries only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.deliveries TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: events only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.events TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: ingest_runs only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.ingest_runs TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: ingress_rates only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.ingress_rates TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: ingress_receipts only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.ingress_receipts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: media_blobs only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.media_blobs TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: media_origin only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.media_origin TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: messages only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.messages TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: platform_limits only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.platform_limits TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: policies only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.policies TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: pull_cursors only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.pull_cursors TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: pull_items only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.pull_items TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: pull_sources only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.pull_sources TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: platform_limits; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.platform_limits ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: policies; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.policies ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: pull_cursors; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.pull_cursors ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: pull_items; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.pull_items ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: pull_sources; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.pull_sources ENABLE ROW LEVEL SECURITY;
 
 --
 -- PostgreSQL database dump complete

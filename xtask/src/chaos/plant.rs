@@ -11,6 +11,8 @@ pub(crate) enum Plant {
     NoFencing,
     /// One request in ten dies between the commit of its receipt and the work
     ReceiptFirst,
+    /// Eight more at once than a channel's gate lets through, and slots ten milliseconds apart
+    NoGates,
 }
 
 pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
@@ -27,6 +29,12 @@ pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
             let after_receipt = "if first_copy.receipt_id is not null then";
             let dies = "if first_copy.receipt_id is null and random() < 0.1 then return '{}'; end if;";
             rewrite(db, "enqueue_messages_and_deliveries", after_receipt, &format!("{dies} {after_receipt}")).await
+        }
+        Plant::NoGates => {
+            for function in ["claim_due", "start_sending"] {
+                rewrite(db, function, "c.max_parallel - coalesce(", "c.max_parallel + 8 - coalesce(").await?;
+            }
+            rewrite(db, "claim_due", "interval '1 second' / k.rate_rps::float8", "interval '10 milliseconds'").await
         }
     }
 }

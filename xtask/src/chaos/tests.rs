@@ -5,14 +5,16 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Options, plant::Plant, run_program};
+use super::{Options, Outcome, plant::Plant, run_program};
 use crate::run::{cargo, step};
 
 /// One run has six processes and a PostgreSQL; a small machine has no room for two of them.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn options(rounds: u32, plant: Option<Plant>) -> Options {
-    Options { seed: Some(20_261_116), rounds, dispatchers: 3, plant, release: false, program: None, keep: false }
+fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let options = Options { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    run_program(&program(), &options).expect("the run comes to its end")
 }
 
 /// The program that `cargo test --workspace` has built beside this test; built now if only this package is tested.
@@ -27,22 +29,26 @@ fn program() -> PathBuf {
 
 #[test]
 fn a_short_run_keeps_every_promise() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = run_program(&program(), &options(10, None)).expect("the run comes to its end");
+    let outcome = run(20_261_116, 8, None);
     assert!(outcome.broken.is_empty(), "{outcome:?}");
     assert!(outcome.kills >= 20, "{outcome:?}");
 }
 
 #[test]
 fn a_run_without_fencing_is_found_out() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = run_program(&program(), &options(12, Some(Plant::NoFencing))).expect("the run comes to its end");
-    assert!(outcome.broken.contains(&"a result is recorded for the attempt that brought it"), "{outcome:?}");
+    // Whether a fence is put to the test is a matter of milliseconds, so a busy machine gets more than one chance.
+    let promise = "a result is recorded for the attempt that brought it";
+    assert!((1..=3).any(|seed| run(seed, 12, Some(Plant::NoFencing)).broken.contains(&promise)));
 }
 
 #[test]
 fn a_run_with_the_receipt_before_the_work_is_found_out() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = run_program(&program(), &options(2, Some(Plant::ReceiptFirst))).expect("the run comes to its end");
+    let outcome = run(4, 1, Some(Plant::ReceiptFirst));
     assert!(outcome.broken.contains(&"every accepted post arrived everywhere, or ended with its event"), "{outcome:?}");
+}
+
+#[test]
+fn a_run_without_gates_is_found_out() {
+    let outcome = run(5, 1, Some(Plant::NoGates));
+    assert!(outcome.broken.contains(&"parallel gates were kept") && outcome.broken.contains(&"rates were kept"), "{outcome:?}");
 }

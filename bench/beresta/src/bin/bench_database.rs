@@ -1,7 +1,12 @@
 //! The PostgreSQL that every contestant uses, with its durability on. Answers one JSON line to each line of input:
-//! `new NAME` makes an empty database, `sample` reads the counters of the server.
+//! `new NAME` makes an empty database, `drop NAME` removes one, `sample` reads the counters of the server.
 
-use std::{fs, io::Write, time::Duration};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
 use platform::embedded::{Config, Embedded, Use};
@@ -26,6 +31,10 @@ async fn main() -> Result<()> {
                 admin.execute("checkpoint").await?;
                 json!({"url": server.url(name)})
             }
+            Some(("drop", name)) => {
+                admin.execute(AssertSqlSafe(format!("drop database if exists {name} with (force)"))).await?;
+                json!({})
+            }
             _ => sample(&mut admin, server.server_pid().context("a running server")?).await?,
         };
         println!("{answer}");
@@ -36,19 +45,29 @@ async fn main() -> Result<()> {
 
 async fn sample(admin: &mut PgConnection, pid: i32) -> Result<serde_json::Value> {
     // Statistics are handed in with a delay, unless asked for.
-    let query = "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8, (select sum(xact_commit)::float8 from pg_stat_database),
+    let query =
+        "select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8, (select sum(xact_commit)::float8 from pg_stat_database),
                         current_setting('fsync'), current_setting('synchronous_commit')";
     let row = admin.fetch_one(query).await?;
     Ok(json!({
         "wal_bytes": row.get::<f64, _>(0), "commits": row.get::<f64, _>(1),
         "fsync": row.get::<String, _>(2), "synchronous_commit": row.get::<String, _>(3),
-        "cpu_seconds": tree_cpu_seconds(pid),
+        "cpu_seconds": tree_cpu_seconds(pid), "programs": programs(pid),
     }))
+}
+
+/// The folder of the server's own programs: its pgbench is there.
+fn programs(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()?.parent().map(Path::to_owned)
 }
 
 /// The CPU time of the server, of its children, and of those that have ended.
 fn tree_cpu_seconds(pid: i32) -> f64 {
-    let stats = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let stats = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
     let mut ticks = 0_u64;
     for stat in stats {
         let Some((head, rest)) = stat.rsplit_once(") ") else { continue };

@@ -118,7 +118,7 @@ async fn a_malformed_filter_window_time_zone_setting_or_target_is_refused_when_i
     let cases = [
         (r#"route_filter = '{"include": ["x"]}'"#, "channel_route_filter_readable"),
         (r#"route_filter = '{"include_any": "x"}'"#, "channel_route_filter_readable"),
-        (r#"route_filter = '[]'"#, "channel_route_filter_readable"),
+        ("route_filter = '[]'", "channel_route_filter_readable"),
         ("timezone = 'Mars/Olympus'", "channel_time_zone_known"),
         ("timezone = 'MSK-3'", "channel_time_zone_known"),
         (r#"posting_window = '{"mon": ["9-18"]}'"#, "channel_window_readable"),

@@ -5,6 +5,7 @@ mod catalog;
 mod dispatch;
 mod enqueue;
 mod follow;
+mod leases;
 mod markup;
 mod media;
 mod ops;

@@ -210,7 +210,7 @@ async fn what_belongs_to_another_workspace_is_not_there() {
     let posted = reader.world.post(json!({"text": "Ours"})).await;
     reader.world.drain().await;
     let id = posted["message_id"].as_str().unwrap();
-    let delivery = reader.world.deliveries().await[0].delivery_id;
+    let delivery = reader.world.deliveries().await[0].id;
     let stranger = reader.world.test.workspace("strangers").await;
     let token = token(&reader.world, stranger, Scope::Read).await;
     for path in [format!("/api/posts/{id}"), format!("/api/deliveries/{delivery}"), "/api/channels/a".to_owned()] {

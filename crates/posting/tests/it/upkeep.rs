@@ -87,7 +87,7 @@ async fn mail_server() -> (String, Arc<Mutex<String>>) {
         write.write_all(b"220 test\r\n").await.unwrap();
         let mut in_data = false;
         while let Ok(Some(line)) = lines.next_line().await {
-            kept.lock().unwrap().push_str(&format!("{line}\n"));
+            kept.lock().unwrap().extend([line.as_str(), "\n"]);
             let answer: &[u8] = match line.as_str() {
                 "." => {
                     in_data = false;
@@ -186,7 +186,7 @@ async fn stored_media_goes_when_nobody_needs_it_large_videos_sooner_and_comes_ba
     let left = kept().await;
     assert!(left.contains(&needed) && left.contains(&picture) && !left.contains(&video), "{left:?}");
     world.advance(23 * 24 * 3600);
-    assert_eq!(kept().await, [needed.clone()]);
+    assert_eq!(kept().await, std::slice::from_ref(&needed));
     assert_eq!(keep(b"picture", "image/png").await, picture);
     let origin = world.ask(&format!("select origin_url from posting.media_origin where blob_ref = '{picture}'")).await;
     let key = origin.as_str().unwrap().trim_start_matches("objects://").to_owned();

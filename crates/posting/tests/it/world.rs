@@ -33,7 +33,8 @@ pub(crate) struct World {
 /// What a test asks about a delivery.
 #[derive(Clone, Debug, FromRow)]
 pub(crate) struct Delivery {
-    pub(crate) delivery_id: Uuid,
+    #[sqlx(rename = "delivery_id")]
+    pub(crate) id: Uuid,
     pub(crate) channel_id: String,
     pub(crate) status: String,
     pub(crate) attempt: i32,

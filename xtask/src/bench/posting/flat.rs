@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     super::machine::median,
     Sizes,
-    stage::{Run, Stage, WORKSPACE},
+    stage::{Run, Server, Stage, WORKSPACE},
 };
 
 const FEW: u32 = 10_000;
@@ -40,6 +40,9 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, is_flat: bool, is_held: bool)
         }
     }
     let held = if is_held { held(stage, urls.first().map_or("", String::as_str), sizes)? } else { Vec::new() };
+    for (name, ..) in &worlds {
+        stage.drop_database(name)?;
+    }
 
     println!("\nthe same beside what is already there, {} posts per run, median of {} rounds", sizes.posts, sizes.rounds);
     println!(
@@ -58,9 +61,16 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, is_flat: bool, is_held: bool)
     Ok(())
 }
 
+/// A server that has its connections and its plans.
+fn warm(stage: &mut Stage, url: &str, posts: u32) -> Result<Server> {
+    let server = stage.serve(url)?;
+    stage.burst(&server, (posts / 4).max(1))?;
+    Ok(server)
+}
+
 fn one(stage: &mut Stage, url: &str, posts: u32) -> Result<Run> {
     stage.order(&json!({"do": "database", "url": url}))?;
-    let server = stage.serve(url)?;
+    let server = warm(stage, url, posts)?;
     let run = stage.burst(&server, posts)?;
     server.stop()?;
     Ok(run)
@@ -69,7 +79,7 @@ fn one(stage: &mut Stage, url: &str, posts: u32) -> Result<Run> {
 /// Burst after burst while a snapshot is held that began before the first of them.
 fn held(stage: &mut Stage, url: &str, sizes: Sizes) -> Result<Vec<Run>> {
     stage.order(&json!({"do": "database", "url": url}))?;
-    let server = stage.serve(url)?;
+    let server = warm(stage, url, sizes.posts)?;
     stage.order(&json!({"do": "hold"}))?;
     let started = Instant::now();
     let mut runs = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -25,15 +26,18 @@ pub(super) fn run(stage: &mut Stage, batches: u32) -> Result<Run> {
     let each = (batches / CLIENTS).max(1);
     let deliveries = f64::from(each * CLIENTS * ROWS);
     let before = stage.sample()?;
-    let seconds = match pgbench(&url, each)? {
-        Some(seconds) => seconds,
-        None => {
-            eprintln!("there is no pgbench here: the same batches are run by a loop of ours");
-            let done = stage.order(&json!({"do": "batches", "sql": BATCH, "clients": CLIENTS, "each": each}))?;
-            done["seconds"].as_f64().context("seconds")?
-        }
+    // The server's own, of its version, before any other.
+    let own = Path::new(before["programs"].as_str().unwrap_or("")).join("pgbench");
+    let program = if own.exists() { own } else { PathBuf::from("pgbench") };
+    let seconds = if let Some(seconds) = pgbench(&program, &url, each)? {
+        seconds
+    } else {
+        eprintln!("there is no pgbench here: the same batches are run by a loop of ours");
+        let done = stage.order(&json!({"do": "batches", "sql": BATCH, "clients": CLIENTS, "each": each}))?;
+        done["seconds"].as_f64().context("seconds")?
     };
     let after = stage.sample()?;
+    stage.drop_database("posting_physical")?;
     let grown = |key: &str| (after[key].as_f64().unwrap_or(0.0) - before[key].as_f64().unwrap_or(0.0)) / deliveries;
     let per_second = deliveries / seconds;
     Ok(Run {
@@ -48,10 +52,10 @@ pub(super) fn run(stage: &mut Stage, batches: u32) -> Result<Run> {
 }
 
 /// How long pgbench needed for the batches of its clients; nothing when there is no pgbench.
-fn pgbench(url: &str, each: u32) -> Result<Option<f64>> {
+fn pgbench(program: &Path, url: &str, each: u32) -> Result<Option<f64>> {
     let script = bench_dir().join("target/physical.pgbench");
     fs::write(&script, format!("\\set batch random(1, 9000000000000000)\n{BATCH}"))?;
-    let output = Command::new("pgbench")
+    let output = Command::new(program)
         .args([
             "--no-vacuum",
             "--client",

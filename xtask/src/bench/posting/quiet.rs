@@ -32,7 +32,8 @@ pub(super) fn latency(stage: &mut Stage, sizes: Sizes) -> Result<()> {
     let deliveries = found["deliveries"].as_f64().unwrap_or(1.0);
     let cpu = after["cpu_seconds"].as_f64().unwrap_or(0.0) - before["cpu_seconds"].as_f64().unwrap_or(0.0);
     println!("CPU us each: server {:.0}, PostgreSQL {:.0}", own * 1e6 / deliveries, cpu * 1e6 / deliveries);
-    server.stop()
+    server.stop()?;
+    stage.drop_database("posting_latency")
 }
 
 pub(super) fn idle(stage: &mut Stage, sizes: Sizes) -> Result<()> {
@@ -54,7 +55,8 @@ pub(super) fn idle(stage: &mut Stage, sizes: Sizes) -> Result<()> {
         grown("wal_bytes") / seconds,
         load_average(),
     );
-    server.stop()
+    server.stop()?;
+    stage.drop_database("posting_idle")
 }
 
 /// One workspace sends a little, steadily. Beside it another has a backlog and a channel that answers after 20 seconds.
@@ -84,7 +86,7 @@ pub(super) fn noisy(stage: &mut Stage, sizes: Sizes) -> Result<()> {
         // Not stopped in order: the dead channel would hold it.
         drop(server);
     }
-    Ok(())
+    stage.drop_database("posting_noisy")
 }
 
 fn steady_quiet(stage: &mut Stage, server: &Server, seconds: u32) -> Result<Value> {

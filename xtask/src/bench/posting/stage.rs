@@ -70,6 +70,11 @@ impl Stage {
         Ok(url)
     }
 
+    pub(super) fn drop_database(&mut self, name: &str) -> Result<()> {
+        self.database.ask(&format!("drop {name}"))?;
+        Ok(())
+    }
+
     /// A database with the workspace of most runs: 20 channels of each kind, without limits.
     pub(super) fn new_world(&mut self, name: &str) -> Result<String> {
         let url = self.new_database(name)?;

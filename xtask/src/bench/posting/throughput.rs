@@ -10,6 +10,7 @@ use super::{
     stage::{CHANNELS, Run, Stage},
 };
 
+const COLD: &str = "beresta, its first posts";
 const PHYSICAL: &str = "PostgreSQL alone";
 
 pub(super) fn run(stage: &mut Stage, sizes: Sizes, parts: &[&str]) -> Result<()> {
@@ -26,7 +27,9 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, parts: &[&str]) -> Result<()>
             );
             runs.entry(name).or_default().push(run);
         };
-        take(jobs::OURS, ours(stage, sizes.posts)?);
+        let (cold, warm) = ours(stage, sizes.posts)?;
+        take(COLD, cold);
+        take(jobs::OURS, warm);
         for peer in &peers {
             let sink = stage.sink.first_line.clone();
             take(peer.name, jobs::measure(peer, "http", &sink, deliveries, &mut stage.database)?.into());
@@ -35,17 +38,20 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, parts: &[&str]) -> Result<()>
             take(PHYSICAL, physical::run(stage, sizes.physical_batches)?);
         }
     }
-    let names = [jobs::OURS].into_iter().chain(peers.iter().map(|peer| peer.name)).chain([PHYSICAL]);
+    let names = [jobs::OURS, COLD].into_iter().chain(peers.iter().map(|peer| peer.name)).chain([PHYSICAL]);
     report(sizes, names, &runs);
     Ok(())
 }
 
-fn ours(stage: &mut Stage, posts: u32) -> Result<Run> {
+/// The first posts of a fresh server on an empty database, which meet plans that are still to be made, and then the run itself.
+fn ours(stage: &mut Stage, posts: u32) -> Result<(Run, Run)> {
     let url = stage.new_world("posting")?;
     let server = stage.serve(&url)?;
+    let cold = stage.burst(&server, (posts / 2).max(1))?;
     let run = stage.burst(&server, posts)?;
     server.stop()?;
-    Ok(run)
+    stage.drop_database("posting")?;
+    Ok((cold, run))
 }
 
 impl From<jobs::Run> for Run {
@@ -78,7 +84,7 @@ fn report<'a>(sizes: Sizes, names: impl Iterator<Item = &'a str>, runs: &BTreeMa
     );
     for name in names.filter(|name| runs.contains_key(name)) {
         let speed = of(name, |run| run.per_second);
-        let with_adding = if name == jobs::OURS { speed } else { of(name, |run| run.pushed_per_second) };
+        let with_adding = if name == jobs::OURS || name == COLD { speed } else { of(name, |run| run.pushed_per_second) };
         println!(
             "{name:34} {speed:9.0} {:9.2}x {with_adding:12.0} {:9.0} {:9.4} {:10.0} {:10.0} {:5.1}",
             ours / speed,

@@ -1,0 +1,167 @@
+//! Leases: who may finish what, what a dead worker leaves behind, and what nobody knows.
+
+use serde_json::json;
+
+use crate::{
+    dispatch::{TARGET, one_channel, posts},
+    world::code,
+};
+
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_can_change_nothing_any_more() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    let id = world.start("slow").await[0];
+    world.advance(301);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(1));
+    assert_eq!(world.events("action = 'sending_lease_expired'").await.len(), 1);
+    assert_eq!(world.statuses().await, "a retry");
+    world.advance(31);
+    assert_eq!(world.start("fresh").await, [id]);
+    let error = r#"{"category": "TRANSIENT", "scope": "delivery", "code": "x"}"#;
+    assert_eq!(world.ask(&format!("select posting.schedule_retry($ws, '{id}', null, '{error}', 'slow')")).await, json!("lost"));
+    assert_eq!(world.ask(&format!("select posting.fail_permanent($ws, '{id}', '{error}', 'slow')")).await, json!("lost"));
+    assert_eq!(world.ask(&format!("select posting.still_held($ws, '{id}', 'slow')")).await, json!(false));
+    assert_eq!(world.ask(&format!("select posting.still_held($ws, '{id}', 'fresh')")).await, json!(true));
+    assert_eq!(world.ask(&format!("select posting.record_progress($ws, '{id}', 'slow', 1, '{{1}}')")).await, json!(false));
+    assert_eq!(world.statuses().await, "a sending");
+    // A late success while somebody else sends is a possible duplicate, and is written down as one.
+    assert_eq!(
+        world.ask(&format!("select posting.mark_sent($ws, '{id}', '77', null, null, 'slow')")).await,
+        json!("possible_duplicate")
+    );
+    assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '78', null, null, 'fresh')")).await, json!("sent"));
+    assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '78', null, null, 'fresh')")).await, json!("repeated"));
+    assert_eq!(world.events("action = 'possible_duplicate'").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_late_success_is_taken_if_nobody_sent_again() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    let id = world.start("slow").await[0];
+    world.advance(301);
+    world.ask("select posting.expire_leases()").await;
+    assert_eq!(world.ask(&format!("select posting.mark_sent($ws, '{id}', '77', null, null, 'slow')")).await, json!("late"));
+    let delivery = &world.deliveries().await[0];
+    assert_eq!((delivery.status.as_str(), delivery.attempt, delivery.provider_message_id.as_deref()), ("sent", 1, Some("77")));
+    assert_eq!(world.drain().await, 0);
+}
+
+#[tokio::test]
+async fn expired_leases_cost_no_attempt_but_the_limit_of_attempts_holds() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    world.ask("select count(*) from posting.claim_deliveries($ws, 'dead', 10)").await;
+    world.advance(299);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(0));
+    world.advance(2);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(1));
+    assert_eq!(world.events("action = 'claimed_lease_expired'").await.len(), 1);
+    let delivery = &world.deliveries().await[0];
+    assert_eq!((delivery.status.as_str(), delivery.attempt), ("queued", 0));
+    for attempt in 1..=5 {
+        assert_eq!(world.start(&format!("crash {attempt}")).await.len(), 1);
+        world.advance(301);
+        world.ask("select posting.expire_leases()").await;
+        assert_eq!(world.deliveries().await[0].attempt, attempt);
+        world.advance(31);
+    }
+    assert_eq!(world.statuses().await, "a dead");
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_sent_again_by_default_and_held_where_the_channel_says_so() {
+    let world = one_channel("").await;
+    world.channel("b", "telegram", -1002, r#"settings = '{"on_unknown": "hold"}'"#).await;
+    for target in [TARGET, -1002] {
+        world.fault("telegram", target, json!({ "drop": "after", "times": 1 })).await;
+    }
+    posts(&world, 1).await;
+    world.drain().await;
+    world.advance(60);
+    world.drain().await;
+    assert_eq!(world.statuses().await, "a sent, b failed_permanent");
+    assert_eq!((world.sent("telegram", TARGET).await.len(), world.sent("telegram", -1002).await.len()), (2, 1));
+    let held = world.deliveries().await.into_iter().find(|delivery| delivery.channel_id == "b").unwrap();
+    assert_eq!(held.last_error.unwrap()["code"], "outcome_unknown");
+    let id = held.id;
+    assert_eq!(
+        code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'maybe', 'me', 'saw it')")).await.unwrap_err()),
+        "ZD005"
+    );
+    assert_eq!(world.ask(&format!("select posting.settle($ws, '{id}', 'delivered', 'me', 'saw it', '1')")).await, json!("sent"));
+    assert_eq!(world.events("action = 'manual_settle'").await.len(), 1);
+    assert_eq!(
+        code(&world.try_ask(&format!("select posting.settle($ws, '{id}', 'resend', 'me', 'again')")).await.unwrap_err()),
+        "ZD002"
+    );
+}
+
+#[tokio::test]
+async fn a_worker_that_died_while_it_sent_to_a_holding_channel_leaves_it_to_an_operator() {
+    let world = one_channel(r#"settings = '{"on_unknown": "hold"}'"#).await;
+    posts(&world, 1).await;
+    let id = world.start("dead").await[0];
+    world.advance(301);
+    world.ask("select posting.expire_leases()").await;
+    assert_eq!(world.statuses().await, "a failed_permanent");
+    assert_eq!(world.ask(&format!("select posting.settle($ws, '{id}', 'resend', 'me', 'not there')")).await, json!("retry"));
+    world.drain().await;
+    assert_eq!((world.statuses().await.as_str(), world.sent("telegram", TARGET).await.len()), ("a sent", 1));
+}
+
+#[tokio::test]
+async fn claims_of_a_dispatcher_that_fell_silent_go_back_within_seconds_and_its_sends_wait_for_their_lease() {
+    let world = one_channel("").await;
+    posts(&world, 2).await;
+    world.ask("select posting.beat('dead')").await;
+    world.ask("select count(*) from posting.claim_deliveries($ws, 'dead-1', 10)").await;
+    let id = world.ask("select delivery_id from posting.deliveries limit 1").await;
+    world
+        .ask(&format!(
+            "select count(*) from posting.start_sending($ws, 'dead-1', 10, array[{}::uuid])",
+            id.to_string().replace('"', "'")
+        ))
+        .await;
+    world.advance(14);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(0));
+    world.advance(2);
+    assert_eq!(world.ask("select posting.expire_leases()").await, json!(1));
+    let mut left: Vec<String> = world.deliveries().await.into_iter().map(|delivery| delivery.status).collect();
+    left.sort();
+    assert_eq!(left, ["queued", "sending"]);
+}
+
+#[tokio::test]
+async fn counters_that_a_long_transaction_has_bloated_are_written_anew_and_stay_right() {
+    let world = one_channel("").await;
+    posts(&world, 3).await;
+    world.start("w").await;
+    let mut reader = world.test.owner().await;
+    sqlx::raw_sql("begin isolation level repeatable read; select 1").execute(&mut reader).await.unwrap();
+    world.run("update posting.channel_counters set sending = sending").await;
+    assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(false), "small enough");
+    let bloat =
+        "do $$ begin for i in 1..20000 loop update posting.channel_counters set sending = sending; commit; end loop; end $$";
+    sqlx::raw_sql(bloat).execute(&mut world.test.owner().await).await.unwrap();
+    assert_eq!(world.ask("select posting.rebuild_counters()").await, json!(true));
+    assert_eq!(world.ask("select pg_relation_size('posting.channel_counters')").await, json!(8192));
+    assert_eq!(
+        world.rows("select claimed, sending from posting.channel_counters").await,
+        [json!({ "claimed": 0, "sending": 3 })]
+    );
+}
+
+#[tokio::test]
+async fn what_an_operator_brings_back_is_found_although_it_is_older_than_the_heads_of_the_queue() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    world.run("update posting.deliveries set status = 'dead'").await;
+    world.advance(100);
+    let heads = world.ask("select posting.queue_heads($ws)").await;
+    world.run("update posting.deliveries set status = 'retry', next_retry_at = platform.now()").await;
+    let claim = format!("select count(*) from posting.claim_due($ws, 'w', 10, '{heads}')");
+    assert_eq!(world.ask(&claim).await, json!(0));
+    assert_eq!(world.drain().await, 1, "a whole look comes by itself");
+}
