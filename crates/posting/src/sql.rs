@@ -30,7 +30,7 @@ pub const SQL: Module = Module {
         "tag_attributes"
         "tag_error"
         "utf16_length"
-        "policy" "count_deliveries"
+        "policy" "count_deliveries" "count_inserted"
         "normalize_payload" "content_hash" "message_tags" "scheduled_for" "is_routed" "media_problem" "plan_telegram" "plan_max" "render"
         "admit" "take_receipt" "fan_out" "enqueue_messages_and_deliveries" "take_pull_items"
         "lock_gates" "can_follow" "queue_heads" "claim_due" "claim_deliveries" "start_sending" "still_held" "record_progress"

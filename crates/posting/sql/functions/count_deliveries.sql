@@ -2,14 +2,7 @@
 -- the runbook's statements. In the order of the channels, so that two statements never wait for each other crosswise.
 create or replace function posting.count_deliveries() returns trigger language plpgsql as $$
 begin
-    if tg_op = 'INSERT' then
-        insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
-        select n.workspace_id, n.channel_id, count(*) filter (where n.status = 'claimed'), count(*) filter (where n.status = 'sending')
-          from new_rows n where n.status in ('claimed', 'sending')
-         group by n.workspace_id, n.channel_id order by n.workspace_id, n.channel_id
-        on conflict (workspace_id, channel_id) do update
-           set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
-    elsif tg_op = 'DELETE' then
+    if tg_op = 'DELETE' then
         insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
         select o.workspace_id, o.channel_id, -count(*) filter (where o.status = 'claimed'), -count(*) filter (where o.status = 'sending')
           from old_rows o where o.status in ('claimed', 'sending')
@@ -33,8 +26,6 @@ begin
     return null;
 end
 $$;
-create or replace trigger count_inserted after insert on posting.deliveries
-    referencing new table as new_rows for each statement execute function posting.count_deliveries();
 create or replace trigger count_updated after update on posting.deliveries
     referencing old table as old_rows new table as new_rows for each statement execute function posting.count_deliveries();
 create or replace trigger count_deleted after delete on posting.deliveries

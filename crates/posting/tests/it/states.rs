@@ -67,6 +67,13 @@ async fn the_counters_of_a_channel_follow_its_deliveries_whoever_changes_them() 
     world.run("update posting.deliveries set status = 'retry' where status = 'sending'").await;
     assert_eq!(world.rows(counters).await, [json!({ "claimed": 0, "sending": 0 })]);
     world.start("another").await;
+    world
+        .run(
+            "insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status)
+             select workspace_id, message_id, 'a', content_hash, 'claimed' from posting.messages limit 2",
+        )
+        .await;
+    assert_eq!(world.rows(counters).await, [json!({ "claimed": 2, "sending": 3 })]);
     world.run("delete from posting.deliveries").await;
     assert_eq!(world.rows(counters).await, [json!({ "claimed": 0, "sending": 0 })]);
 }
