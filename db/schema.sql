@@ -1531,14 +1531,7 @@ CREATE FUNCTION posting.count_deliveries() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    if tg_op = 'INSERT' then
-        insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
-        select n.workspace_id, n.channel_id, count(*) filter (where n.status = 'claimed'), count(*) filter (where n.status = 'sending')
-          from new_rows n where n.status in ('claimed', 'sending')
-         group by n.workspace_id, n.channel_id order by n.workspace_id, n.channel_id
-        on conflict (workspace_id, channel_id) do update
-           set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
-    elsif tg_op = 'DELETE' then
+    if tg_op = 'DELETE' then
         insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
         select o.workspace_id, o.channel_id, -count(*) filter (where o.status = 'claimed'), -count(*) filter (where o.status = 'sending')
           from old_rows o where o.status in ('claimed', 'sending')
@@ -1559,6 +1552,23 @@ begin
         on conflict (workspace_id, channel_id) do update
            set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
     end if;
+    return null;
+end
+$$;
+
+
+--
+-- Name: count_inserted(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.count_inserted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
+    values (new.workspace_id, new.channel_id, (new.status = 'claimed')::int, (new.status = 'sending')::int)
+    on conflict (workspace_id, channel_id) do update
+       set claimed = c.claimed + excluded.claimed, sending = c.sending + excluded.sending;
     return null;
 end
 $$;
@@ -5915,7 +5925,7 @@ CREATE TRIGGER count_deleted AFTER DELETE ON posting.deliveries REFERENCING OLD 
 -- Name: deliveries count_inserted; Type: TRIGGER; Schema: posting; Owner: -
 --
 
-CREATE TRIGGER count_inserted AFTER INSERT ON posting.deliveries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION posting.count_deliveries();
+CREATE TRIGGER count_inserted AFTER INSERT ON posting.deliveries FOR EACH ROW WHEN ((new.status = ANY (ARRAY['claimed'::text, 'sending'::text]))) EXECUTE FUNCTION posting.count_inserted();
 
 
 --
