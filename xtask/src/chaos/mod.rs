@@ -39,7 +39,7 @@ const PUSHERS: usize = 3;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// Names the run: all its choices come from this number. Without it, a new one
+    /// Names the run: its troubles and their order come from this number. Without it, a new one
     #[arg(long)]
     seed: Option<u64>,
     /// How often trouble is made; a round has three troubles and lasts some two seconds

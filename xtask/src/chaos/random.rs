@@ -1,5 +1,5 @@
-//! A small seeded generator (SplitMix64). Every choice of a run comes from one of these, so that a seed names a run; what the
-//! machine makes of the choices (who is faster) is not in its hands.
+//! A small seeded generator (SplitMix64), the source of all draws of the harness. A seed names which troubles come in which order;
+//! whom they meet, and what the machine makes of it, is different each time.
 
 use std::time::Duration;
 

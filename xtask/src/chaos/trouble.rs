@@ -9,6 +9,7 @@ use anyhow::Result;
 
 use super::{
     crew::{Part, kill_9},
+    random::Random,
     stage::{Stage, now_ms},
 };
 
@@ -52,11 +53,13 @@ const TROUBLES: [(u64, Trouble); 9] = [
 /// One round: three troubles, then a breath; whatever was broken is given the time to come back. Every fifth round
 /// begins with a worker that is stopped until its worst moment.
 pub(super) async fn round(stage: &Arc<Stage>, number: u32, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
+    // Of its own, so that a seed always brings the same troubles in the same order, whatever else is drawn meanwhile.
+    let mut random = Random::seeded(stage.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(number)));
     for n in 0..3 {
-        let drawn = stage.draw(|random| random.weighted(&TROUBLES)).unwrap_or(Trouble::Nothing);
+        let drawn = random.weighted(&TROUBLES).unwrap_or(Trouble::Nothing);
         let trouble = if n == 0 && number % 5 == 1 { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
         make(stage, trouble, stopped).await?;
-        tokio::time::sleep(stage.draw(|random| random.millis(300, 1300))).await;
+        tokio::time::sleep(random.millis(300, 1300)).await;
     }
     stage.database_is_back().await?;
     stage.read_log(|_| ());
