@@ -224,7 +224,8 @@ impl Stage {
 
     /// Waits until the database answers again.
     pub(super) async fn database_is_back(&self) -> Result<()> {
-        for _ in 0..120 {
+        // Recovery after a kill takes long on a machine that has other things to do.
+        for _ in 0..600 {
             if sqlx::query("select 1").execute(&self.db).await.is_ok() {
                 return Ok(());
             }
