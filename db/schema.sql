@@ -1634,15 +1634,16 @@ $$;
 
 
 --
--- Name: due_workspaces(); Type: FUNCTION; Schema: posting; Owner: -
+-- Name: due_workspaces(uuid[]); Type: FUNCTION; Schema: posting; Owner: -
 --
 
-CREATE FUNCTION posting.due_workspaces() RETURNS SETOF uuid
+CREATE FUNCTION posting.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETURNS SETOF uuid
     LANGUAGE sql STABLE
     AS $$
     select w.workspace_id from core.workspaces w
-     where w.status = 'active'
-       and exists (select from posting.deliveries d where d.workspace_id = w.workspace_id and d.phase = 'inflight')
+     -- One look for each, and never a join over all that is under way.
+     cross join lateral (select from posting.deliveries d where d.workspace_id = w.workspace_id and d.phase = 'inflight' limit 1) d
+     where w.status = 'active' and w.workspace_id <> all (p_known)
      order by w.workspace_id
 $$;
 
@@ -1765,7 +1766,7 @@ begin
     insert into posting.messages as m (workspace_id, message_id, content_hash, payload, tags, source, source_ref, first_seen_trace_id,
                                        first_ingest_run_id, last_seen_at, last_ingest_run_id, created_at)
     values (p_workspace_id, new_message_id, hash, payload, tags, p_raw_payload_json->'source', source_ref, trace, run_id, now_ts, run_id, now_ts)
-    on conflict (workspace_id, hash_version, content_hash) do update
+    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update
        set last_seen_at = now_ts, last_ingest_run_id = excluded.last_ingest_run_id, seen_count = m.seen_count + 1
     returning * into message;
     if message.message_id <> new_message_id then
@@ -1933,6 +1934,7 @@ CREATE TABLE posting.messages (
     of_message_id uuid,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     CONSTRAINT message_hash_is_hex CHECK ((content_hash ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT message_hash_version_counts CHECK ((hash_version > 0)),
     CONSTRAINT message_tags_canonical CHECK ((tags = posting.canonical_tags(tags)))
 )
 WITH (fillfactor='80');
@@ -1974,14 +1976,11 @@ begin
           from (select distinct c.platform, c.send_mode, c.settings from routed c) v,
                posting.render(p_message.payload, v.platform, v.send_mode, v.settings) r
     ), before as materialized (
-        -- Where this content is under way already, or was sent not long ago.
-        select d.channel_id, d.delivery_id, null::timestamptz as sent_at from posting.deliveries d
-         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
-           and d.phase = 'inflight'
-        union all
+        -- Where this content is under way already, or was sent not long ago. A content has one message, so a message that
+        -- was seen once has no earlier copies. By status and not by phase, so that nobody takes the index of the queues for it.
         select d.channel_id, d.delivery_id, d.sent_at from posting.deliveries d
-         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
-           and d.phase in ('sent', 'deduped') and d.sent_at > '-infinity'
+         where p_message.seen_count > 1 and d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id
+           and d.status in ('queued', 'claimed', 'sending', 'retry', 'sent')
     ), judged as materialized (
         select c.channel_id, r.rendered_text, r.render_meta, r.template_version, r.problem,
                case when c.window_mode = 'windowed'
@@ -2121,7 +2120,7 @@ begin
     insert into posting.messages as m (workspace_id, content_hash, payload, tags, source, first_seen_trace_id, last_seen_at, of_message_id, created_at)
     values (p_workspace_id, posting.content_hash(jsonb_build_object(p_operation, p_message_id, 'payload', payload)), payload, post.tags,
             jsonb_build_object('kind', p_operation, 'actor', p_actor), p_trace_id, now_ts, p_message_id, now_ts)
-    on conflict (workspace_id, hash_version, content_hash) do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
+    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
     returning * into follower;
 
     with bases as materialized (
@@ -4940,7 +4939,7 @@ COMMENT ON TABLE posting.ingest_runs IS 'Each push and each pull: when, from whe
 -- Name: ingress_rates; Type: TABLE; Schema: posting; Owner: -
 --
 
-CREATE TABLE posting.ingress_rates (
+CREATE UNLOGGED TABLE posting.ingress_rates (
     workspace_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
     busy_until timestamp with time zone NOT NULL,
@@ -5446,14 +5445,6 @@ ALTER TABLE ONLY posting.media_origin
 
 
 --
--- Name: messages message_content_once; Type: CONSTRAINT; Schema: posting; Owner: -
---
-
-ALTER TABLE ONLY posting.messages
-    ADD CONSTRAINT message_content_once UNIQUE (workspace_id, hash_version, content_hash);
-
-
---
 -- Name: messages messages_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
 --
 
@@ -5614,20 +5605,6 @@ CREATE INDEX deliveries_inflight ON posting.deliveries USING btree (workspace_id
 
 
 --
--- Name: deliveries_inflight_content; Type: INDEX; Schema: posting; Owner: -
---
-
-CREATE INDEX deliveries_inflight_content ON posting.deliveries USING btree (workspace_id, hash_version, content_hash, channel_id, created_at) WHERE (phase = 'inflight'::text);
-
-
---
--- Name: deliveries_sent_content; Type: INDEX; Schema: posting; Owner: -
---
-
-CREATE INDEX deliveries_sent_content ON posting.deliveries USING btree (workspace_id, hash_version, content_hash, channel_id, sent_at) WHERE (phase = ANY (ARRAY['sent'::text, 'deduped'::text]));
-
-
---
 -- Name: deliveries_that_follow; Type: INDEX; Schema: posting; Owner: -
 --
 
@@ -5709,6 +5686,13 @@ CREATE INDEX events_default_workspace_id_result_ts_idx ON posting.events_default
 --
 
 CREATE INDEX ingest_runs_by_source ON posting.ingest_runs USING btree (workspace_id, source_id, started_at) WHERE (source_id IS NOT NULL);
+
+
+--
+-- Name: message_content_once; Type: INDEX; Schema: posting; Owner: -
+--
+
+CREATE UNIQUE INDEX message_content_once ON posting.messages USING btree (workspace_id, hash_version, content_hash) WHERE (hash_version > 0);
 
 
 --

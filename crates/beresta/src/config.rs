@@ -75,7 +75,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "",
         "where the password for the mail server is kept: env:NAME or file:PATH",
     ),
-    setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "1024", "how many deliveries one process sends at once"),
+    setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "2048", "how many deliveries one process sends at once"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
 

@@ -14,6 +14,9 @@ mod tour;
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // reqwest, sqlx and object_store are built without a default of their own.
     drop(rustls::crypto::ring::default_provider().install_default());

@@ -12,6 +12,8 @@ use kernel::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::answer;
+
 /// Where to send, and with whose credential.
 #[derive(Clone, Debug)]
 pub struct Channel {
@@ -96,8 +98,24 @@ pub struct Sent {
     pub file_ids: Vec<Option<String>>,
     /// The chat has this id from now on, and the message is there: whoever keeps the old one has to repair it.
     pub migrated_to: Option<String>,
-    /// The provider's answer, redacted and cut to a size that a journal can keep.
-    pub raw: Value,
+    pub raw: Raw,
+}
+
+/// A provider's answer as it came. It is shown only redacted and cut to a size that a journal can keep, and that is done
+/// only for whoever asks: most answers are never looked at.
+#[derive(Clone, PartialEq)]
+pub struct Raw(pub(crate) Value);
+
+impl Raw {
+    pub fn redacted(self) -> Value {
+        answer::raw(self.0)
+    }
+}
+
+impl std::fmt::Debug for Raw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Raw")
+    }
 }
 
 /// Bytes that the provider now has, before any message uses them.

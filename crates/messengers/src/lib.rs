@@ -11,7 +11,7 @@ mod messenger;
 mod multipart;
 mod telegram;
 
-pub use contract::{Button, Buttons, Channel, Media, MediaKind, MediaSource, Meta, ParseMode, Sent, Uploaded};
+pub use contract::{Button, Buttons, Channel, Media, MediaKind, MediaSource, Meta, ParseMode, Raw, Sent, Uploaded};
 pub use max::{Max, NOT_READY_PAUSES, UPLOAD_LIFETIME};
 pub use messenger::Messenger;
 pub use telegram::Telegram;

@@ -57,8 +57,9 @@ pub(crate) async fn start_sending(
     Ok(sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).bind(ids).fetch_all(db).await?)
 }
 
-pub(crate) async fn due_workspaces(db: impl PgExecutor<'_>) -> Result<Vec<WorkspaceId>, DbError> {
-    let ids: Vec<Uuid> = sqlx::query_scalar("select posting.due_workspaces()").fetch_all(db).await?;
+pub(crate) async fn due_workspaces(db: impl PgExecutor<'_>, known: &[WorkspaceId]) -> Result<Vec<WorkspaceId>, DbError> {
+    let known: Vec<Uuid> = known.iter().map(|workspace| workspace.uuid()).collect();
+    let ids: Vec<Uuid> = sqlx::query_scalar("select posting.due_workspaces($1)").bind(known).fetch_all(db).await?;
     Ok(ids.into_iter().map(WorkspaceId::from).collect())
 }
 

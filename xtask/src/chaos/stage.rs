@@ -63,6 +63,8 @@ pub(super) struct Stage {
     pub(super) urgent: Semaphore,
     pub(super) is_pushing: AtomicBool,
     pub(super) is_over: AtomicBool,
+    /// Only workers that outlive their lease put a fence to the test; every other trouble would end them before.
+    pub(super) is_about_fences: bool,
 }
 
 impl Stage {
@@ -113,7 +115,11 @@ impl Stage {
             urgent: Semaphore::new(0),
             is_pushing: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
+            is_about_fences: plant == Some(plant::Plant::NoFencing),
         };
+        if stage.is_about_fences {
+            stage.crew.calm_down();
+        }
         stage.set_up().await?;
         if let Some(plant) = plant {
             plant::install(&stage.db, plant).await?;

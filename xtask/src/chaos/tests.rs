@@ -34,12 +34,11 @@ fn a_short_run_keeps_every_promise() {
     assert!(outcome.kills >= 20, "{outcome:?}");
 }
 
-/// The checker's own tests find a broken fence every time; here the machine has to be in the mood.
 #[test]
-#[ignore = "whether a fence is put to the test is a matter of milliseconds: cargo xtask chaos posting --plant no-fencing"]
 fn a_run_without_fencing_is_found_out() {
+    // Whether a fence is put to the test is a matter of milliseconds, so three runs may try.
     let promise = "a result is recorded for the attempt that brought it";
-    assert!((1..=3).any(|seed| run(seed, 12, Some(Plant::NoFencing)).broken.contains(&promise)));
+    assert!((1..=3).any(|seed| run(seed, 5, Some(Plant::NoFencing)).broken.contains(&promise)));
 }
 
 #[test]

@@ -57,7 +57,8 @@ pub(super) async fn round(stage: &Arc<Stage>, number: u32, stopped: &mut Option<
     let mut random = Random::seeded(stage.seed.wrapping_mul(1_000_003).wrapping_add(u64::from(number)));
     for n in 0..3 {
         let drawn = random.weighted(&TROUBLES).unwrap_or(Trouble::Nothing);
-        let trouble = if n == 0 && number % 5 == 1 { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
+        let is_worst = stage.is_about_fences || n == 0 && number % 5 == 1;
+        let trouble = if is_worst { Trouble::StopWorker(Until::WorstMoment) } else { drawn };
         make(stage, trouble, stopped).await?;
         tokio::time::sleep(random.millis(300, 1300)).await;
     }

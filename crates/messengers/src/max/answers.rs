@@ -4,8 +4,8 @@ use kernel::AdapterError;
 use serde_json::Value;
 
 use super::{classify, request::Item};
-use crate::Sent;
-use crate::answer::{self, Repeat};
+use crate::answer::Repeat;
+use crate::{Raw, Sent};
 
 pub(super) fn sent(answer: Value, items: &[Item]) -> Result<Sent, AdapterError> {
     let body = &answer["message"]["body"];
@@ -14,13 +14,7 @@ pub(super) fn sent(answer: Value, items: &[Item]) -> Result<Sent, AdapterError> 
         return Err(classify::unreadable(&answer, Repeat::Duplicates));
     };
     let file_ids = tokens(&body["attachments"], items);
-    Ok(Sent {
-        provider_message_ids: vec![mid.clone()],
-        provider_message_id: mid,
-        file_ids,
-        migrated_to: None,
-        raw: answer::raw(answer),
-    })
+    Ok(Sent { provider_message_ids: vec![mid.clone()], provider_message_id: mid, file_ids, migrated_to: None, raw: Raw(answer) })
 }
 
 /// The token that each item was sent by, or the one that MAX gave to what it fetched itself. The items are shown in

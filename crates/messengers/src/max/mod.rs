@@ -16,7 +16,7 @@ use reqwest::{Method, RequestBuilder, header::HeaderValue};
 use serde_json::{Map, Value};
 
 use crate::answer::{self, Repeat};
-use crate::{Channel, Media, Meta, Sent, Uploaded};
+use crate::{Channel, Media, Meta, Raw, Sent, Uploaded};
 
 /// Between the tries of a message whose attachments are not ready; after the last one the caller waits.
 pub const NOT_READY_PAUSES: [Duration; 4] =
@@ -162,7 +162,7 @@ impl Max {
             provider_message_ids: vec![provider_message_id.to_owned()],
             file_ids: Vec::new(),
             migrated_to: None,
-            raw: answer::raw(answer),
+            raw: Raw(answer),
         })
     }
 

@@ -4,8 +4,8 @@ use kernel::AdapterError;
 use serde_json::Value;
 
 use super::{classify, request};
-use crate::answer::{self, Repeat};
-use crate::{Media, MediaKind, Sent};
+use crate::answer::Repeat;
+use crate::{Media, MediaKind, Raw, Sent};
 
 /// From one message, or from the list of an album, whose order is that of the media.
 pub(super) fn sent(result: Value, media: &[Media], migrated_to: Option<String>) -> Result<Sent, AdapterError> {
@@ -16,7 +16,7 @@ pub(super) fn sent(result: Value, media: &[Media], migrated_to: Option<String>) 
         return Err(classify::unreadable(&result, Repeat::Duplicates));
     };
     let file_ids = media.iter().enumerate().map(|(index, item)| file_id(messages.get(index)?, item.kind)).collect();
-    Ok(Sent { provider_message_id: first, provider_message_ids, file_ids, migrated_to, raw: answer::raw(result) })
+    Ok(Sent { provider_message_id: first, provider_message_ids, file_ids, migrated_to, raw: Raw(result) })
 }
 
 /// Telegram may show a file as something else than it was sent as: a silent video is an animation.

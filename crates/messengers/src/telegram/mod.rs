@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::request::Call;
 use crate::answer::{self, Repeat};
-use crate::{Channel, Media, Meta, Sent};
+use crate::{Channel, Media, Meta, Raw, Sent};
 
 #[derive(Clone, Debug)]
 pub struct Telegram {
@@ -108,7 +108,7 @@ impl Telegram {
         call.set("chat_id", request::id(&channel.target_id));
         call.set("message_id", request::id(provider_message_id));
         let raw = match self.make(&channel.token, &call, Repeat::Harmless).await {
-            Ok(result) => answer::raw(result),
+            Ok(result) => result,
             Err(error) if classify::is_not_modified(&error) => error.raw,
             Err(error) => return Err(error),
         };
@@ -117,7 +117,7 @@ impl Telegram {
             provider_message_ids: vec![provider_message_id.to_owned()],
             file_ids: Vec::new(),
             migrated_to: None,
-            raw,
+            raw: Raw(raw),
         })
     }
 

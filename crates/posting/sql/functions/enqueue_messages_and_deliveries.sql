@@ -44,7 +44,7 @@ begin
     insert into posting.messages as m (workspace_id, message_id, content_hash, payload, tags, source, source_ref, first_seen_trace_id,
                                        first_ingest_run_id, last_seen_at, last_ingest_run_id, created_at)
     values (p_workspace_id, new_message_id, hash, payload, tags, p_raw_payload_json->'source', source_ref, trace, run_id, now_ts, run_id, now_ts)
-    on conflict (workspace_id, hash_version, content_hash) do update
+    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update
        set last_seen_at = now_ts, last_ingest_run_id = excluded.last_ingest_run_id, seen_count = m.seen_count + 1
     returning * into message;
     if message.message_id <> new_message_id then

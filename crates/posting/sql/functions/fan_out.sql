@@ -20,14 +20,11 @@ begin
           from (select distinct c.platform, c.send_mode, c.settings from routed c) v,
                posting.render(p_message.payload, v.platform, v.send_mode, v.settings) r
     ), before as materialized (
-        -- Where this content is under way already, or was sent not long ago.
-        select d.channel_id, d.delivery_id, null::timestamptz as sent_at from posting.deliveries d
-         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
-           and d.phase = 'inflight'
-        union all
+        -- Where this content is under way already, or was sent not long ago. A content has one message, so a message that
+        -- was seen once has no earlier copies. By status and not by phase, so that nobody takes the index of the queues for it.
         select d.channel_id, d.delivery_id, d.sent_at from posting.deliveries d
-         where d.workspace_id = p_message.workspace_id and d.hash_version = p_message.hash_version and d.content_hash = p_message.content_hash
-           and d.phase in ('sent', 'deduped') and d.sent_at > '-infinity'
+         where p_message.seen_count > 1 and d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id
+           and d.status in ('queued', 'claimed', 'sending', 'retry', 'sent')
     ), judged as materialized (
         select c.channel_id, r.rendered_text, r.render_meta, r.template_version, r.problem,
                case when c.window_mode = 'windowed'

@@ -28,7 +28,7 @@ begin
     insert into posting.messages as m (workspace_id, content_hash, payload, tags, source, first_seen_trace_id, last_seen_at, of_message_id, created_at)
     values (p_workspace_id, posting.content_hash(jsonb_build_object(p_operation, p_message_id, 'payload', payload)), payload, post.tags,
             jsonb_build_object('kind', p_operation, 'actor', p_actor), p_trace_id, now_ts, p_message_id, now_ts)
-    on conflict (workspace_id, hash_version, content_hash) do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
+    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
     returning * into follower;
 
     with bases as materialized (

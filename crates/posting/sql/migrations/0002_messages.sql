@@ -17,12 +17,14 @@ create table posting.messages (
     of_message_id         uuid,
     created_at            timestamptz not null default platform.now(),
     primary key (workspace_id, message_id),
-    constraint message_content_once unique (workspace_id, hash_version, content_hash),
+    constraint message_hash_version_counts check (hash_version > 0),
     foreign key (workspace_id, of_message_id) references posting.messages
 ) with (fillfactor = 80);
 comment on table posting.messages is 'A post, stored once however many channels it goes to and however often it is sent in.';
--- Ids begin with their time, so the primary key is the order of time. A second index that begins with the workspace would be
--- taken for a look by id by plans that were made while the table was small: the foreign key of deliveries is such a look.
+-- Ids begin with their time, so the primary key is the order of time. Any other index that begins with the workspace could be
+-- taken for a look by id by plans that were made while the table was small, and would then read every message of the workspace: the foreign
+-- key of deliveries is such a look. The predicate is true of every row and keeps this one for those who name it.
+create unique index message_content_once on posting.messages (workspace_id, hash_version, content_hash) where hash_version > 0;
 create index messages_by_tag on posting.messages using gin (tags);
 create index messages_that_follow on posting.messages (workspace_id, of_message_id) where of_message_id is not null;
 

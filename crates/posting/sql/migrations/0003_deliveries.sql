@@ -45,14 +45,8 @@ comment on column posting.deliveries.phase is 'inflight while anything may still
 
 -- The queue of each channel, oldest first.
 create index deliveries_inflight on posting.deliveries (workspace_id, channel_id, created_at, delivery_id) where phase = 'inflight';
--- The guard against a second copy while the first is under way, and the dedup window with who suppressed whom (`deduped` rows
--- have no sent_at and so never stretch it). The content comes before the channel: one look finds every channel that
--- a post is in, and the deliveries of a post are neighbours.
-create index deliveries_inflight_content on posting.deliveries (workspace_id, hash_version, content_hash, channel_id, created_at)
-    where phase = 'inflight';
-create index deliveries_sent_content on posting.deliveries (workspace_id, hash_version, content_hash, channel_id, sent_at)
-    where phase in ('sent', 'deduped');
--- The message first, so that nobody takes this index for a look by delivery.
+-- The copies of a post, which is what dedup looks for: a content is one message. The message first, so that nobody takes this
+-- index for a look by delivery.
 create index deliveries_by_message on posting.deliveries (message_id, workspace_id);
 -- What went wrong, for people and for the monitor.
 create index deliveries_failed on posting.deliveries (workspace_id, phase, created_at, delivery_id)

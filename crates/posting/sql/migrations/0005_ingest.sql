@@ -62,7 +62,9 @@ create unique index receipt_source_ref_once on posting.ingress_receipts (workspa
 create index receipts_by_hash on posting.ingress_receipts (workspace_id, endpoint_id, payload_hash, received_at desc);
 create index receipts_by_expiry on posting.ingress_receipts (expires_at);
 
-create table posting.ingress_rates (
+-- Not logged: after a crash every bucket is empty, which refuses nobody, and letting a request in waits for no disk while it
+-- holds the row that all requests of its endpoint want.
+create unlogged table posting.ingress_rates (
     workspace_id uuid not null,
     endpoint_id  uuid not null,
     -- When the endpoint would be idle again if nothing more came: the whole state of a leaky bucket.

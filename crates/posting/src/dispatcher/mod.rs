@@ -10,7 +10,7 @@ mod media;
 mod send;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -44,7 +44,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { in_flight_max: 1024, in_flight_per_workspace_max: 512 }
+        Self { in_flight_max: 2048, in_flight_per_workspace_max: 1024 }
     }
 }
 
@@ -59,10 +59,13 @@ const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(5);
 const WHOLE_LOOK_SHARE: u32 = 20;
 /// A third of the time after which a silent dispatcher's claims are taken back.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
-/// The shortest time from one round to the next.
+/// The shortest time from one round to the next, and when the last one started so much that more is on its way: a claim costs the
+/// database almost the same for one delivery as for a hundred. After a full claim there is nothing to wait for.
 const PACE: Duration = Duration::from_millis(15);
+const PACE_WHEN_BUSY: Duration = Duration::from_millis(40);
+const BUSY_FROM: usize = 64;
 /// What one claim takes at most: a busy workspace must not keep the others waiting for its turn to end.
-const CLAIM_MAX: usize = 128;
+const CLAIM_MAX: usize = 256;
 /// Workspaces that are claimed for at once.
 const CLAIMS_AT_ONCE: usize = 4;
 
@@ -99,6 +102,8 @@ struct Inner {
 #[derive(Default)]
 struct Place {
     in_flight: Arc<AtomicUsize>,
+    /// The last round found something to send here.
+    is_busy: bool,
     heads: Arc<Value>,
     heads_at: Option<Instant>,
     whole_look_after: Option<Instant>,
@@ -155,10 +160,9 @@ impl Dispatcher {
         let beating = tokio::spawn(self.clone().beat());
         let mut start_at = 0;
         let mut last_round = Instant::now();
+        let mut pace = PACE;
         while !stop.is_cancelled() {
-            // A claim costs the database almost the same for one delivery as for a hundred: let some gather.
-            let next_at = last_round + PACE;
-            if let Some(early) = next_at.checked_duration_since(Instant::now()) {
+            if let Some(early) = (last_round + pace).checked_duration_since(Instant::now()) {
                 tokio::time::sleep(early).await;
             }
             last_round = Instant::now();
@@ -168,6 +172,11 @@ impl Dispatcher {
                 Round { is_any: true, ..Round::default() }
             });
             start_at += 1;
+            pace = match round.started {
+                CLAIM_MAX.. => Duration::ZERO,
+                BUSY_FROM.. => PACE_WHEN_BUSY,
+                _ => PACE,
+            };
             if round.started > 0 && round.is_more && self.has_room() {
                 continue;
             }
@@ -232,7 +241,8 @@ impl Dispatcher {
 
     /// One round over all workspaces, beginning with another one each time.
     async fn round(&self, results: &mpsc::UnboundedSender<Finish>, start_at: usize) -> Result<Round, DbError> {
-        let mut workspaces = store::due_workspaces(self.inner.tools.db.pool()).await?;
+        let mut workspaces = self.busy_workspaces().await;
+        workspaces.extend(store::due_workspaces(self.inner.tools.db.pool(), &workspaces).await?);
         let mut total = Round { is_any: !workspaces.is_empty(), ..Round::default() };
         if workspaces.is_empty() {
             return Ok(total);
@@ -250,6 +260,14 @@ impl Dispatcher {
         Ok(total)
     }
 
+    async fn busy_workspaces(&self) -> Vec<WorkspaceId> {
+        let places = self.inner.places.lock().await;
+        let mut busy: Vec<WorkspaceId> = places.iter().filter(|(_, place)| place.is_busy).map(|(id, _)| *id).collect();
+        // The first of a round must be another one each time.
+        busy.sort_unstable();
+        busy
+    }
+
     async fn dispatch_one(&self, workspace: WorkspaceId, results: &mpsc::UnboundedSender<Finish>) -> Result<Round, DbError> {
         let inner = &self.inner;
         let mut round = Round::default();
@@ -258,7 +276,8 @@ impl Dispatcher {
         round.started += self.start_held(workspace, due, &in_flight, results).await?;
         let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));
         let free = free_here.min(inner.settings.in_flight_max.saturating_sub(inner.in_flight.load(Ordering::Acquire)));
-        if free == 0 {
+        // A few places are not worth a claim; more are about to be free.
+        if free * 4 < inner.settings.in_flight_per_workspace_max {
             round.is_more = true;
             return Ok(round);
         }
@@ -279,6 +298,7 @@ impl Dispatcher {
         inner.places.lock().await.entry(workspace).or_default().waiting.extend(ahead);
         let started = self.start_held(workspace, due, &in_flight, results).await?;
         round.started += started;
+        inner.places.lock().await.entry(workspace).or_default().is_busy = round.started > 0;
         round.is_more = started > 0;
         round.wake_at = self.next_look(workspace, first_slot, claimed.is_empty()).await?;
         Ok(round)
@@ -339,7 +359,8 @@ impl Dispatcher {
             let sendings = store::start_sending(self.inner.tools.db.pool(), workspace, &token, limit, &ids).await?;
             started += sendings.len();
             let again_at = self.inner.tools.db.clock().now() + TRY_AGAIN_AFTER;
-            let left = held.into_iter().filter(|held| !sendings.iter().any(|sending| sending.delivery_id == held.delivery_id));
+            let begun: HashSet<Uuid> = sendings.iter().map(|sending| sending.delivery_id).collect();
+            let left = held.into_iter().filter(|held| !begun.contains(&held.delivery_id));
             let left =
                 left.map(|held| Held { slot: again_at, tries: held.tries + 1, ..held }).filter(|held| held.tries < TRIES_MAX);
             self.inner.places.lock().await.entry(workspace).or_default().waiting.extend(left);

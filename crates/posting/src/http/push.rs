@@ -13,7 +13,7 @@ use platform::{
     http::{Answer, App, Failure, Path, current_trace, parse_json},
     wake::Topic,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ use crate::{media, store};
 const SECRET_HEADER: &str = "x-beresta-secret";
 
 /// What became of a post.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, Serialize, utoipa::ToSchema)]
 pub(super) struct Accepted {
     /// `accepted`, or `duplicate` when this request was accepted before.
     pub outcome: String,
@@ -129,25 +129,8 @@ async fn enqueue(
     tx.commit().await.map_err(DbError::from)?;
     app.db.wake().tell(Topic::Deliveries);
     app.db.wake().tell(Topic::Bus);
-    serde_json::from_value::<AcceptedJson>(done).map(Accepted::from).map_err(|error| {
+    serde_json::from_value(done).map_err(|error| {
         tracing::error!(%error, "push.answer");
         Problem::internal().into()
     })
-}
-
-#[derive(serde::Deserialize)]
-struct AcceptedJson {
-    outcome: String,
-    message_id: Option<Uuid>,
-    deliveries: Map<String, Value>,
-    tags: Vec<String>,
-    run_id: Uuid,
-    trace_id: String,
-}
-
-impl From<AcceptedJson> for Accepted {
-    fn from(json: AcceptedJson) -> Self {
-        let AcceptedJson { outcome, message_id, deliveries, tags, run_id, trace_id } = json;
-        Self { outcome, message_id, deliveries, tags, run_id, trace_id }
-    }
 }
