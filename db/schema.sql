@@ -55,6 +55,13 @@ CREATE SCHEMA posting;
 
 
 --
+-- Name: shopbot; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA shopbot;
+
+
+--
 -- Name: vector; Type: EXTENSION; Schema: -; Owner: -
 --
 
@@ -96,6 +103,247 @@ CREATE TYPE posting.sendings AS (
 --
 
 COMMENT ON TYPE posting.sendings IS 'A delivery that is being sent, with everything an adapter needs.';
+
+
+--
+-- Name: decisions; Type: TYPE; Schema: shopbot; Owner: -
+--
+
+CREATE TYPE shopbot.decisions AS (
+	outcome text,
+	response text,
+	preview text,
+	buttons jsonb,
+	rule_id text,
+	rule_version integer,
+	state_before text,
+	state_after text,
+	context jsonb,
+	expires_at timestamp with time zone,
+	why jsonb
+);
+
+
+--
+-- Name: TYPE decisions; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TYPE shopbot.decisions IS 'What the engine makes of a message: the answer, if any, and where the conversation stands after it.';
+
+
+--
+-- Name: now(); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.now() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select coalesce(nullif(current_setting('platform.now', true), '')::timestamptz, now())
+$$;
+
+
+--
+-- Name: fold_keywords(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.fold_keywords(p_pattern jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select coalesce(array_agg(distinct k.word collate "C"), '{}')
+      from (select shopbot.fold_text(w.value #>> '{}') as word
+              from jsonb_array_elements(case when jsonb_typeof(p_pattern->'keywords') = 'array'
+                                             then p_pattern->'keywords' else '[]' end) w) k
+     where k.word <> ''
+$$;
+
+
+--
+-- Name: is_check_pattern(text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.is_check_pattern(p_pattern text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    if p_pattern is null or char_length(p_pattern) not between 1 and 200 or p_pattern ~ '\\[1-9]' then
+        return false;
+    end if;
+    perform '' ~ p_pattern;
+    return true;
+exception when invalid_regular_expression then
+    return false;
+end
+$$;
+
+
+--
+-- Name: is_pattern(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.is_pattern(p_pattern jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case
+        when jsonb_typeof(p_pattern) is distinct from 'object' then false
+        when p_pattern - '{keywords,mode}'::text[] <> '{}' or p_pattern->'mode' is distinct from '"contains"' then false
+        when jsonb_typeof(p_pattern->'keywords') is distinct from 'array' then false
+        when jsonb_array_length(p_pattern->'keywords') > 100 then false
+        else not exists (select from jsonb_array_elements(p_pattern->'keywords') w
+                          where jsonb_typeof(w.value) <> 'string' or char_length(w.value #>> '{}') > 100
+                             or shopbot.fold_text(w.value #>> '{}') = '') end
+$$;
+
+
+--
+-- Name: is_quick_replies(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.is_quick_replies(p_buttons jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false else
+        not exists (select from jsonb_array_elements(p_buttons) r (row_of)
+                     where jsonb_typeof(row_of) <> 'array'
+                        or case when jsonb_typeof(row_of) = 'array' then jsonb_array_length(row_of) not between 1 and 7 end)
+        and not exists (select from jsonb_array_elements(p_buttons) r (row_of),
+                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of else '[]' end) b (button)
+                         where case when jsonb_typeof(button) = 'object' then
+                                   button - '{text,payload}'::text[] <> '{}'
+                                   or jsonb_typeof(button->'text') is distinct from 'string'
+                                   or jsonb_typeof(coalesce(button->'payload', '""')) <> 'string'
+                                   or char_length(button->>'text') not between 1 and 128
+                                   or octet_length(coalesce(button->>'payload', button->>'text')) not between 1 and 64
+                               else true end)
+    end
+$$;
+
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: bot_rules; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_rules (
+    workspace_id uuid NOT NULL,
+    rule_id text NOT NULL,
+    version integer NOT NULL,
+    enabled boolean DEFAULT false NOT NULL,
+    intent text NOT NULL,
+    pattern jsonb NOT NULL,
+    keywords text[] GENERATED ALWAYS AS (shopbot.fold_keywords(pattern)) STORED NOT NULL,
+    priority integer DEFAULT 0 NOT NULL,
+    max_turns integer DEFAULT 5 NOT NULL,
+    state text,
+    capture text,
+    check_pattern text,
+    response_template text NOT NULL,
+    re_ask_template text,
+    buttons jsonb DEFAULT '[]'::jsonb NOT NULL,
+    next_state text,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT rule_asks_again_iff_it_checks CHECK (((check_pattern IS NULL) = (re_ask_template IS NULL))),
+    CONSTRAINT rule_buttons_readable CHECK (shopbot.is_quick_replies(buttons)),
+    CONSTRAINT rule_capture_plain CHECK (((capture ~ '^[a-z][a-z0-9_]{0,39}$'::text) AND (capture <> ALL (ARRAY['customer_name'::text, 'turns'::text])))),
+    CONSTRAINT rule_captures_only_in_a_state CHECK (((capture IS NULL) OR (state IS NOT NULL))),
+    CONSTRAINT rule_check_compiles CHECK (((check_pattern IS NULL) OR shopbot.is_check_pattern(check_pattern))),
+    CONSTRAINT rule_checks_only_what_it_captures CHECK (((check_pattern IS NULL) OR (capture IS NOT NULL))),
+    CONSTRAINT rule_has_keywords_or_captures_all CHECK (((cardinality(keywords) > 0) OR (capture IS NOT NULL))),
+    CONSTRAINT rule_id_plain CHECK ((rule_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text)),
+    CONSTRAINT rule_intent_plain CHECK ((intent ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'::text)),
+    CONSTRAINT rule_next_state_plain CHECK ((next_state ~ '^[a-z][a-z0-9_]{0,49}$'::text)),
+    CONSTRAINT rule_pattern_readable CHECK (shopbot.is_pattern(pattern)),
+    CONSTRAINT rule_re_ask_sendable CHECK (((char_length(re_ask_template) >= 1) AND (char_length(re_ask_template) <= 3000))),
+    CONSTRAINT rule_response_sendable CHECK (((char_length(response_template) >= 1) AND (char_length(response_template) <= 3000))),
+    CONSTRAINT rule_state_plain CHECK (((state ~ '^[a-z][a-z0-9_]{0,49}$'::text) AND (state <> 'default'::text))),
+    CONSTRAINT rule_turns_positive CHECK ((max_turns > 1)),
+    CONSTRAINT rule_version_positive CHECK ((version > 0))
+);
+
+ALTER TABLE ONLY shopbot.bot_rules FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_rules; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_rules IS 'What the bot answers to what. A version never changes: save a new one, and conversations under way finish on theirs.';
+
+
+--
+-- Name: COLUMN bot_rules.keywords; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_rules.keywords IS 'The keywords of the pattern as they are compared.';
+
+
+--
+-- Name: COLUMN bot_rules.state; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_rules.state IS 'The rule is for chats in this state; null: for any time.';
+
+
+--
+-- Name: COLUMN bot_rules.capture; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_rules.capture IS 'The text of the customer is kept under this name. Without keywords the rule takes anything.';
+
+
+--
+-- Name: COLUMN bot_rules.check_pattern; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_rules.check_pattern IS 'What is captured has to match this regular expression; otherwise re_ask_template is the answer.';
+
+
+--
+-- Name: matches; Type: TYPE; Schema: shopbot; Owner: -
+--
+
+CREATE TYPE shopbot.matches AS (
+	rule shopbot.bot_rules,
+	step text,
+	why jsonb
+);
+
+
+--
+-- Name: TYPE matches; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TYPE shopbot.matches IS 'The rule that speaks: by a keyword of the state, by capturing, by a keyword of any time; or the one that asks again.';
+
+
+--
+-- Name: sendings; Type: TYPE; Schema: shopbot; Owner: -
+--
+
+CREATE TYPE shopbot.sendings AS (
+	workspace_id uuid,
+	answer_id uuid,
+	provider text,
+	chat_id text,
+	inbound_kind text,
+	inbound_provider_message_id text,
+	text text,
+	buttons jsonb,
+	secret_ref text,
+	attempt integer,
+	claim_token text,
+	idempotency_key text,
+	trace_id text
+);
+
+
+--
+-- Name: TYPE sendings; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TYPE shopbot.sendings IS 'An answer that is being sent, with everything an adapter needs.';
 
 
 --
@@ -730,6 +978,29 @@ $$;
 
 
 --
+-- Name: near_names(text, text[]); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.near_names(p_typed text, p_known text[]) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    with typed as (
+        select distinct substr(lower(p_typed), i, 2) as pair from generate_series(1, greatest(length(p_typed) - 1, 1)) i
+    ), nearest as (
+        select k.name, 2.0 * (select count(*) from typed t where position(t.pair in lower(k.name)) > 0)
+                           / (select count(*) + length(k.name) - 1 from typed) as likeness
+          from (select distinct n as name from unnest(p_known) n) k
+         order by likeness desc, k.name limit 5
+    )
+    select case when count(*) = 0 then 'there are none yet'
+                when count(*) = (select count(distinct n) from unnest(p_known) n) then 'there are: '
+                else 'the nearest are: ' end
+           || coalesce(string_agg(n.name, ', ' order by n.likeness desc, n.name), '')
+      from nearest n
+$$;
+
+
+--
 -- Name: new_id(); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -738,17 +1009,6 @@ CREATE FUNCTION platform.new_id() RETURNS uuid
     AS $$
     select (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7' || substr(gen_random_uuid()::text, 16))::uuid
       from (select lpad(to_hex((extract(epoch from platform.now()) * 1000)::bigint), 12, '0') as h) t
-$$;
-
-
---
--- Name: now(); Type: FUNCTION; Schema: platform; Owner: -
---
-
-CREATE FUNCTION platform.now() RETURNS timestamp with time zone
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    select coalesce(nullif(current_setting('platform.now', true), '')::timestamptz, now())
 $$;
 
 
@@ -1075,10 +1335,6 @@ end
 $$;
 
 
-SET default_tablespace = '';
-
-SET default_table_access_method = heap;
-
 --
 -- Name: deliveries; Type: TABLE; Schema: posting; Owner: -
 --
@@ -1144,17 +1400,6 @@ COMMENT ON COLUMN posting.deliveries.phase IS 'inflight while anything may still
 --
 
 CREATE FUNCTION posting.claim_deliveries(p_workspace_id uuid, p_run_id text, p_limit integer) RETURNS SETOF posting.deliveries
-    LANGUAGE sql
-    AS $$
-    select * from posting.claim_due(p_workspace_id, p_run_id, p_limit, '{}')
-$$;
-
-
---
--- Name: claim_due(uuid, text, integer, jsonb); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.claim_due(p_workspace_id uuid, p_run_id text, p_limit integer, p_heads jsonb) RETURNS SETOF posting.deliveries
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
@@ -1198,6 +1443,7 @@ begin
               left join posting.platform_limits l
                 on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
               left join posting.channel_counters n on n.workspace_id = c.workspace_id and n.channel_id = c.channel_id
+              left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
               cross join lateral (
                   select case when c.error_streak > 0 then 1 - coalesce(n.claimed + n.sending, 0)
                               else least(policy.claims_per_channel_max, c.max_parallel - coalesce(n.claimed + n.sending, 0),
@@ -1208,7 +1454,7 @@ begin
                   select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
                     from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
                            where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                             and d.created_at >= coalesce((p_heads->>c.channel_id)::timestamptz, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                             and d.created_at >= posting.head_of(h) and d.status in ('queued', 'retry') and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
                              and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
                            order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d
@@ -1634,17 +1880,49 @@ $$;
 
 
 --
+-- Name: drop_head(); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.drop_head() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from posting.queue_heads h where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
+    return null;
+end
+$$;
+
+
+--
 -- Name: due_workspaces(uuid[]); Type: FUNCTION; Schema: posting; Owner: -
 --
 
 CREATE FUNCTION posting.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETURNS SETOF uuid
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
-    select w.workspace_id from core.workspaces w
-     -- One look for each, and never a join over all that is under way.
-     cross join lateral (select from posting.deliveries d where d.workspace_id = w.workspace_id and d.phase = 'inflight' limit 1) d
-     where w.status = 'active' and w.workspace_id <> all (p_known)
-     order by w.workspace_id
+declare
+    team uuid;
+begin
+    for team in select w.workspace_id from core.workspaces w where w.status = 'active' and w.workspace_id <> all (p_known) order by w.workspace_id loop
+        if exists (select from posting.queue_heads h where h.workspace_id = team and posting.head_of(h) > '-infinity') then
+            perform from posting.channels c
+               left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
+              cross join lateral (select from posting.deliveries d
+                                   where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
+                                     and d.created_at >= posting.head_of(h) limit 1) d
+              where c.workspace_id = team and c.enabled limit 1;
+        else
+            perform from posting.deliveries d where d.workspace_id = team and d.phase = 'inflight' limit 1;
+        end if;
+        if found then
+            return next team;
+        end if;
+    end loop;
+end
 $$;
 
 
@@ -1818,12 +2096,14 @@ begin
         select d.*, p.attempts_max, c.settings->>'on_unknown' as on_unknown
           from posting.channel_counters n
           join posting.channels c on c.workspace_id = n.workspace_id and c.channel_id = n.channel_id
+          left join posting.queue_heads q on q.workspace_id = n.workspace_id and q.channel_id = n.channel_id
          cross join lateral posting.policy(n.workspace_id) p
           join lateral (
               select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt, h.trace_id, h.not_before,
                      h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
                where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
+                 and h.created_at >= posting.head_of(q)
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
             or (d.status = 'claimed' and d.not_before <= now_ts
@@ -2020,6 +2300,40 @@ begin
     )
     select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
     return counts;
+end
+$$;
+
+
+--
+-- Name: find_heads(uuid, boolean); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.find_heads(p_workspace_id uuid, p_is_whole boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+begin
+    if not pg_try_advisory_xact_lock(hashtext('posting.heads'), hashtext(p_workspace_id::text)) then
+        return;
+    end if;
+    insert into posting.queue_heads as q (workspace_id, channel_id, head_at, whole_at)
+    select c.workspace_id, c.channel_id, least(o.created_at, now_ts - interval '1 second'), now_ts
+      from posting.channels c
+      left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id and not p_is_whole
+      left join lateral (
+          select d.created_at from posting.deliveries d
+           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
+             and d.created_at >= posting.head_of(h)
+           order by d.created_at, d.delivery_id limit 1) o on true
+     where c.workspace_id = p_workspace_id and c.enabled
+    on conflict (workspace_id, channel_id) do update
+       set head_at = excluded.head_at, whole_at = case when p_is_whole or posting.head_of(q) = '-infinity' then excluded.whole_at else q.whole_at end
+     where p_is_whole or q.head_at <> excluded.head_at;
 end
 $$;
 
@@ -2268,6 +2582,39 @@ $$;
 
 
 --
+-- Name: queue_heads; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE UNLOGGED TABLE posting.queue_heads (
+    workspace_id uuid NOT NULL,
+    channel_id text NOT NULL,
+    head_at timestamp with time zone NOT NULL,
+    whole_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY posting.queue_heads FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE queue_heads; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.queue_heads IS 'No delivery under way in this channel is older than this: see posting.find_heads.';
+
+
+--
+-- Name: head_of(posting.queue_heads); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.head_of(p_head posting.queue_heads) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    select case when p_head.whole_at > platform.now() - interval '1 minute' then p_head.head_at else '-infinity' end
+$$;
+
+
+--
 -- Name: hold_channel(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -2281,7 +2628,7 @@ begin
     select * into channel from posting.channels c
      where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
     if not found then
-        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = posting.near_names(p_channel_id,
+        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = platform.near_names(p_channel_id,
             array(select c.channel_id from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return channel;
@@ -2330,7 +2677,7 @@ begin
                     where c.workspace_id = p_workspace_id and c.rate_group = p_rate_group
                     order by c.channel_id);
     if cardinality(names) = 0 then
-        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = posting.near_names(p_rate_group,
+        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = platform.near_names(p_rate_group,
             array(select c.rate_group from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return names;
@@ -2594,29 +2941,6 @@ $$;
 
 
 --
--- Name: near_names(text, text[]); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.near_names(p_typed text, p_known text[]) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    with typed as (
-        select distinct substr(lower(p_typed), i, 2) as pair from generate_series(1, greatest(length(p_typed) - 1, 1)) i
-    ), nearest as (
-        select k.name, 2.0 * (select count(*) from typed t where position(t.pair in lower(k.name)) > 0)
-                           / (select count(*) + length(k.name) - 1 from typed) as likeness
-          from (select distinct n as name from unnest(p_known) n) k
-         order by likeness desc, k.name limit 5
-    )
-    select case when count(*) = 0 then 'there are none yet'
-                when count(*) = (select count(distinct n) from unnest(p_known) n) then 'there are: '
-                else 'the nearest are: ' end
-           || coalesce(string_agg(n.name, ', ' order by n.likeness desc, n.name), '')
-      from nearest n
-$$;
-
-
---
 -- Name: next_due_at(uuid); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -2627,9 +2951,11 @@ CREATE FUNCTION posting.next_due_at(p_workspace_id uuid) RETURNS timestamp with 
     select min(greatest(d.not_before, case when d.status = 'retry' then d.next_retry_at end, c.paused_until, c.next_allowed_at, l.next_allowed_at))
       from posting.channels c
       left join posting.platform_limits l on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
+      left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
      cross join lateral (
           select q.not_before, q.status, q.next_retry_at from posting.deliveries q
            where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
+             and q.created_at >= posting.head_of(h)
            order by q.created_at limit 20) d
      where c.workspace_id = p_workspace_id and c.enabled
 $$;
@@ -3077,25 +3403,6 @@ $$;
 
 
 --
--- Name: queue_heads(uuid, jsonb); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.queue_heads(p_workspace_id uuid, p_from jsonb DEFAULT '{}'::jsonb) RETURNS jsonb
-    LANGUAGE sql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-    select coalesce(jsonb_object_agg(c.channel_id, least(h.oldest, platform.now() - interval '1 second')), '{}')
-      from posting.channels c
-      left join lateral (
-          select d.created_at as oldest from posting.deliveries d
-           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-             and d.created_at >= coalesce((p_from->>c.channel_id)::timestamptz, '-infinity')
-           order by d.created_at, d.delivery_id limit 1) h on true
-     where c.workspace_id = p_workspace_id and c.enabled
-$$;
-
-
---
 -- Name: read_html(text, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -3257,6 +3564,13 @@ declare
     live_rows bigint;
     kept posting.channel_counters[];
 begin
+    -- What these two know is found again at once: nobody is refused, and the queues are looked at from their beginning.
+    if pg_relation_size('posting.queue_heads') > 1048576 then
+        truncate posting.queue_heads;
+    end if;
+    if pg_relation_size('posting.ingress_rates') > 1048576 then
+        truncate posting.ingress_rates;
+    end if;
     if pg_relation_size('posting.channel_counters') < 1048576 then
         return false;
     end if;
@@ -3648,7 +3962,7 @@ declare
 begin
     if not exists (select from posting.credential_bindings b
                     where b.workspace_id = p_workspace_id and b.auth_ref = p_new_auth_ref and b.platform = channel.platform) then
-        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = posting.near_names(
+        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = platform.near_names(
             p_new_auth_ref, array(select b.auth_ref from posting.credential_bindings b
                                    where b.workspace_id = p_workspace_id and b.platform = channel.platform));
     end if;
@@ -4239,6 +4553,1271 @@ begin
       from ended e;
     get diagnostics withdrawn = row_count;
     return withdrawn;
+end
+$$;
+
+
+--
+-- Name: check_alerts(); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.check_alerts() RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    trouble record;
+    known shopbot.bot_alerts;
+    told int := 0;
+begin
+    for trouble in
+        select b.workspace_id, b.provider, b.alert_chat_id, b.alert_again_seconds, t.alert, t.is_on, t.details
+          from shopbot.bots b
+          join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+         cross join lateral (
+               select 'error_rate' as alert, e.rate > b.alert_error_rate and e.messages >= b.alert_min_messages as is_on,
+                      jsonb_build_object('messages', e.messages, 'errors', e.errors, 'rate', e.rate) as details
+                 from shopbot.error_rate(b.workspace_id, b.provider) e
+               union all
+               select 'late_answers', count(*) > 0, jsonb_build_object('count', count(*), 'oldest', min(o.created_at),
+                      'sample', (array_agg(o.last_error->>'code'))[1], 'closed_until', b.closed_until)
+                 from (select o.created_at, o.last_error from shopbot.bot_outbox o
+                        where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+                          and o.created_at < now_ts - interval '5 minutes' limit 1000) o) t
+         where b.enabled
+         order by b.workspace_id, b.provider, t.alert
+    loop
+        if not trouble.is_on then
+            update shopbot.bot_alerts a set cleared_at = now_ts
+             where a.workspace_id = trouble.workspace_id and a.provider = trouble.provider and a.alert = trouble.alert and a.cleared_at is null;
+            continue;
+        end if;
+        insert into shopbot.bot_alerts as a (workspace_id, provider, alert, raised_at) values (trouble.workspace_id, trouble.provider, trouble.alert, now_ts)
+        on conflict (workspace_id, provider, alert) do update
+           set raised_at = case when a.cleared_at is null then a.raised_at else now_ts end,
+               told_at = case when a.cleared_at is null then a.told_at end, cleared_at = null
+        returning * into known;
+        continue when known.told_at > now_ts - trouble.alert_again_seconds * interval '1 second';
+        update shopbot.bot_alerts a set told_at = now_ts, details = trouble.details
+         where a.workspace_id = trouble.workspace_id and a.provider = trouble.provider and a.alert = trouble.alert;
+        perform ops.append_journal(trouble.workspace_id, 'shopbot', 'alert', trouble.alert, null,
+                                   trouble.details || jsonb_build_object('provider', trouble.provider));
+        if trouble.alert_chat_id is not null then
+            perform ops.enqueue_job(trouble.workspace_id, 'shopbot.alert',
+                jsonb_build_object('provider', trouble.provider, 'alert', trouble.alert, 'details', trouble.details));
+        end if;
+        told := told + 1;
+    end loop;
+    return told;
+end
+$$;
+
+
+--
+-- Name: check_changed_rules(); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.check_changed_rules() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform shopbot.check_rules(new.workspace_id);
+    return null;
+end
+$$;
+
+
+--
+-- Name: check_rules(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.check_rules(p_workspace_id uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    states constant text[] := array(select distinct r.state from shopbot.bot_rules r
+                                     where r.workspace_id = p_workspace_id and r.enabled and r.state is not null);
+    known text[];
+    used record;
+    rule shopbot.bot_rules;
+begin
+    for used in
+        select b.provider, b.variables, t.field, n.name
+          from shopbot.bots b
+         cross join lateral (values ('greeting_text', b.greeting_text), ('fallback_text', b.fallback_text),
+                                    ('escalation_text', b.escalation_text), ('unsupported_text', b.unsupported_text)) t (field, template)
+         cross join lateral unnest(shopbot.template_names(t.template)) n (name)
+         where b.workspace_id = p_workspace_id
+    loop
+        known := array['customer_name', 'turns'] || array(select jsonb_object_keys(used.variables));
+        if used.name <> all (known) then
+            raise exception 'the % bot has no variable `%`; %', used.provider, left(used.name, 50), platform.near_names(used.name, known)
+                using errcode = 'ZD001', column = used.field;
+        end if;
+    end loop;
+    for rule in select * from shopbot.bot_rules r where r.workspace_id = p_workspace_id and r.enabled order by r.rule_id loop
+        known := shopbot.known_variables(p_workspace_id, rule.intent);
+        select t.field, n.name into used
+          from (values ('response_template', rule.response_template), ('re_ask_template', rule.re_ask_template)) t (field, template)
+         cross join lateral unnest(shopbot.template_names(t.template)) n (name)
+         where n.name <> all (known) limit 1;
+        if found then
+            raise exception 'rule `%` uses the variable `%`, which there is not; %', rule.rule_id, left(used.name, 50),
+                platform.near_names(used.name, known) using errcode = 'ZD001', column = used.field;
+        elsif rule.next_state <> all (states || 'default'::text) then
+            raise exception 'rule `%` leads to the state `%`, which no rule is for; %', rule.rule_id, rule.next_state,
+                platform.near_names(rule.next_state, states || 'default'::text) using errcode = 'ZD001', column = 'next_state';
+        elsif exists (select from shopbot.bots b where b.workspace_id = p_workspace_id and b.variables ? rule.capture) then
+            raise exception 'rule `%` captures `%`, which is a variable of the bot', rule.rule_id, rule.capture
+                using errcode = 'ZD001', column = 'capture';
+        end if;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: claim_answers(text, integer, interval); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.claim_answers(p_run_id text, p_limit integer, p_lease interval) RETURNS SETOF shopbot.sendings
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    burst constant interval := interval '200 milliseconds';
+    workspaces uuid[];
+    providers text[];
+    rooms int[];
+    places tid[];
+begin
+    select array_agg(k.workspace_id), array_agg(k.provider),
+           array_agg(case when k.rate_rps is null then p_limit
+                          else greatest(floor(k.rate_rps * extract(epoch from now_ts + burst - greatest(k.next_allowed_at, now_ts))),
+                                        (coalesce(k.next_allowed_at, now_ts) <= now_ts)::int) end::int)
+      into workspaces, providers, rooms
+      from (select b.workspace_id, b.provider, b.rate_rps, b.next_allowed_at
+              from shopbot.bots b join core.workspaces w on w.workspace_id = b.workspace_id
+             where b.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
+               and exists (select from shopbot.bot_outbox o
+                            where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open')
+             order by b.workspace_id, b.provider for no key update of b skip locked) k;
+    places := array(
+        select t.place from (
+            select h.place, h.seq, g.room, row_number() over (partition by g.workspace_id, g.provider order by h.seq) as turn
+              from unnest(workspaces, providers, rooms) g (workspace_id, provider, room)
+             cross join lateral (
+                   select distinct on (o.chat_id) o.ctid as place, o.seq, o.status, o.next_retry_at from shopbot.bot_outbox o
+                    where o.workspace_id = g.workspace_id and o.provider = g.provider and o.phase = 'open'
+                    order by o.chat_id, o.seq) h
+             where h.status in ('queued', 'retry') and h.next_retry_at <= now_ts
+        ) t where t.turn <= t.room order by t.turn, t.seq limit p_limit);
+    if cardinality(places) = 0 then
+        return;
+    end if;
+    return query
+        with claimed as (
+            update shopbot.bot_outbox o
+               set status = 'sending', attempt = o.attempt + 1, claim_token = p_run_id, claimed_until = now_ts + p_lease, updated_at = now_ts
+             where o.ctid = any (array(select x.ctid from shopbot.bot_outbox x
+                                        where x.ctid = any (places) and x.status in ('queued', 'retry') for update skip locked))
+            returning o.*
+        ), paced as (
+            update shopbot.bots b
+               set next_allowed_at = greatest(b.next_allowed_at, now_ts) + c.n * (interval '1 second' / b.rate_rps::float8)
+              from (select c.workspace_id, c.provider, count(*) as n from claimed c group by c.workspace_id, c.provider) c
+             where b.workspace_id = c.workspace_id and b.provider = c.provider and b.rate_rps is not null
+        )
+        select c.workspace_id, c.answer_id, c.provider, c.chat_id, c.inbound_kind, c.inbound_provider_message_id, c.text, c.buttons,
+               b.secret_ref, c.attempt, c.claim_token, c.idempotency_key, c.trace_id
+          from claimed c join shopbot.bots b on b.workspace_id = c.workspace_id and b.provider = c.provider;
+end
+$$;
+
+
+--
+-- Name: clean_text(text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.clean_text(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select btrim(regexp_replace(regexp_replace(normalize(left(p_text, 4000), nfc),
+        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]',
+        '', 'g'), '[\s\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+', ' ', 'g'))
+$$;
+
+
+--
+-- Name: close_bot(uuid, text, timestamp with time zone, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.close_bot(p_workspace_id uuid, p_provider text, p_until timestamp with time zone, p_why text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    was timestamptz;
+begin
+    select b.closed_until into was from shopbot.bots b
+     where b.workspace_id = p_workspace_id and b.provider = p_provider for no key update;
+    update shopbot.bots b set closed_until = greatest(b.closed_until, p_until)
+     where b.workspace_id = p_workspace_id and b.provider = p_provider;
+    if coalesce(was, '-infinity') <= platform.now() then
+        perform ops.append_journal(p_workspace_id, 'shopbot', 'bot_closed', p_provider, null, jsonb_build_object('until', p_until, 'why', p_why));
+    end if;
+end
+$$;
+
+
+--
+-- Name: is_variables(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.is_variables(p_variables jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    select case when jsonb_typeof(p_variables) is distinct from 'object' then false else
+        not exists (select from jsonb_each(p_variables) v
+                     where v.key !~ '^[a-z][a-z0-9_]{0,39}$' or v.key in ('customer_name', 'turns')
+                        or jsonb_typeof(v.value) <> 'string' or char_length(v.value #>> '{}') > 500)
+    end
+$_$;
+
+
+--
+-- Name: bot_state; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_state (
+    workspace_id uuid NOT NULL,
+    provider text NOT NULL,
+    chat_id text NOT NULL,
+    state text DEFAULT 'default'::text NOT NULL,
+    context jsonb DEFAULT '{}'::jsonb NOT NULL,
+    expires_at timestamp with time zone,
+    next_answer_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT state_chat_short CHECK (((char_length(chat_id) >= 1) AND (char_length(chat_id) <= 64)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY shopbot.bot_state FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_state; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_state IS 'Where each conversation stands: its state, and what the engine has to remember.';
+
+
+--
+-- Name: COLUMN bot_state.context; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_state.context IS 'turns since the last pause; fallbacks in a row; of a running scenario: intent, versions of its rules, began (turns before it), max_turns, vars, shown (vars, redacted); muted_until.';
+
+
+--
+-- Name: bots; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bots (
+    workspace_id uuid NOT NULL,
+    provider text NOT NULL,
+    secret_ref text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    greeting_text text DEFAULT 'Здравствуйте! Я помогу с вопросами о магазине. Напишите, что вас интересует.'::text NOT NULL,
+    fallback_text text DEFAULT 'Не совсем понял вас. Напишите, пожалуйста, другими словами.'::text NOT NULL,
+    escalation_text text DEFAULT 'Передаю ваш вопрос сотруднику магазина: он ответит вам здесь.'::text NOT NULL,
+    unsupported_text text DEFAULT 'Я понимаю только текст. Напишите, пожалуйста, словами.'::text NOT NULL,
+    menu jsonb DEFAULT '[]'::jsonb NOT NULL,
+    variables jsonb DEFAULT '{}'::jsonb NOT NULL,
+    fallbacks_max integer DEFAULT 3 NOT NULL,
+    turns_max integer DEFAULT 20 NOT NULL,
+    state_timeout_seconds integer DEFAULT 900 NOT NULL,
+    mute_seconds integer DEFAULT 300 NOT NULL,
+    rate_rps numeric DEFAULT 25,
+    chat_rps numeric DEFAULT 2,
+    attempts_max integer DEFAULT 8 NOT NULL,
+    alert_chat_id text,
+    alert_error_rate numeric DEFAULT 0.1 NOT NULL,
+    alert_min_messages integer DEFAULT 20 NOT NULL,
+    alert_again_seconds integer DEFAULT 3600 NOT NULL,
+    keep_days integer DEFAULT 30 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    next_allowed_at timestamp with time zone,
+    closed_until timestamp with time zone,
+    CONSTRAINT bot_alert_again_positive CHECK ((alert_again_seconds > 0)),
+    CONSTRAINT bot_alert_chat_short CHECK (((char_length(alert_chat_id) >= 1) AND (char_length(alert_chat_id) <= 64))),
+    CONSTRAINT bot_alert_messages_positive CHECK ((alert_min_messages > 0)),
+    CONSTRAINT bot_attempts_bounded CHECK (((attempts_max >= 1) AND (attempts_max <= 100))),
+    CONSTRAINT bot_chat_rate_bounded CHECK (((chat_rps > (0)::numeric) AND (chat_rps <= (1000)::numeric))),
+    CONSTRAINT bot_error_rate_is_a_share CHECK (((alert_error_rate >= (0)::numeric) AND (alert_error_rate <= (1)::numeric))),
+    CONSTRAINT bot_escalation_sendable CHECK (((char_length(escalation_text) >= 1) AND (char_length(escalation_text) <= 3000))),
+    CONSTRAINT bot_fallback_sendable CHECK (((char_length(fallback_text) >= 1) AND (char_length(fallback_text) <= 3000))),
+    CONSTRAINT bot_fallbacks_positive CHECK ((fallbacks_max > 0)),
+    CONSTRAINT bot_greeting_sendable CHECK (((char_length(greeting_text) >= 1) AND (char_length(greeting_text) <= 3000))),
+    CONSTRAINT bot_menu_readable CHECK (shopbot.is_quick_replies(menu)),
+    CONSTRAINT bot_messages_kept CHECK ((keep_days >= 2)),
+    CONSTRAINT bot_mute_bounded CHECK (((mute_seconds >= 1) AND (mute_seconds <= 86400))),
+    CONSTRAINT bot_provider_known CHECK ((provider = ANY (ARRAY['max'::text, 'telegram'::text]))),
+    CONSTRAINT bot_rate_bounded CHECK (((rate_rps > (0)::numeric) AND (rate_rps <= (100000)::numeric))),
+    CONSTRAINT bot_timeout_bounded CHECK (((state_timeout_seconds >= 1) AND (state_timeout_seconds <= 604800))),
+    CONSTRAINT bot_token_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
+    CONSTRAINT bot_turns_positive CHECK ((turns_max > 1)),
+    CONSTRAINT bot_unsupported_sendable CHECK (((char_length(unsupported_text) >= 1) AND (char_length(unsupported_text) <= 3000))),
+    CONSTRAINT bot_variables_readable CHECK (shopbot.is_variables(variables))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY shopbot.bots FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bots; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bots IS 'The bot of a workspace in one messenger: where its token is, what it says when no rule speaks, and its limits.';
+
+
+--
+-- Name: COLUMN bots.menu; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.menu IS 'Quick replies under the greeting and the fallback.';
+
+
+--
+-- Name: COLUMN bots.variables; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.variables IS 'What every template may use: the name of the shop, its phone, address and hours.';
+
+
+--
+-- Name: COLUMN bots.turns_max; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.turns_max IS 'Messages of one chat without a pause after which an operator is called and the bot is silent for a while: the guard against two bots.';
+
+
+--
+-- Name: COLUMN bots.rate_rps; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.rate_rps IS 'Answers a second over all chats; with the burst of a fifth of a second, 25 stays within 30.';
+
+
+--
+-- Name: COLUMN bots.chat_rps; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.chat_rps IS 'Answers a second in one chat.';
+
+
+--
+-- Name: COLUMN bots.closed_until; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bots.closed_until IS 'Until when the provider, or a token that it refuses, keeps us from sending anything.';
+
+
+--
+-- Name: decide(shopbot.bots, shopbot.bot_state, jsonb, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.decide(p_bot shopbot.bots, p_state shopbot.bot_state, p_message jsonb, p_now timestamp with time zone) RETURNS shopbot.decisions
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    kind constant text := p_message->>'kind';
+    written constant text := coalesce(shopbot.clean_text(p_message->>case kind when 'button' then 'payload' else 'text' end), '');
+    folded constant text := coalesce(shopbot.fold_text(written), '');
+    is_expired constant boolean := coalesce(p_state.expires_at < p_now, false);
+    decision shopbot.decisions;
+    state text := coalesce(p_state.state, 'default');
+    context jsonb := coalesce(p_state.context, '{}');
+    match shopbot.matches;
+    turns int;
+    limit_of int;
+    template text;
+    vars jsonb;
+begin
+    decision.state_before := state;
+    decision.buttons := '[]';
+    if (context->>'muted_until')::timestamptz > p_now then
+        decision.outcome := 'muted';
+        decision.state_after := state;
+        decision.context := context;
+        decision.expires_at := p_state.expires_at;
+        decision.why := jsonb_build_object('muted_until', context->'muted_until');
+        return decision;
+    end if;
+    if is_expired or context ? 'muted_until' then
+        state := 'default';
+        context := '{}';
+    end if;
+    turns := coalesce((context->>'turns')::int, 0) + 1;
+    if kind = 'start' then
+        state := 'default';
+        context := '{}';
+    elsif kind in ('text', 'button') and folded <> '' then
+        match := shopbot.match_rule(p_bot.workspace_id, state, context->>'intent', context->'versions', folded, written);
+    end if;
+    context := context || jsonb_build_object('turns', turns);
+    limit_of := case when state = 'default' then p_bot.turns_max
+                     else coalesce(case when match.step <> 'any_time' then (match.rule).max_turns end,
+                                   (context->>'max_turns')::int, p_bot.turns_max) end;
+    decision.why := match.why;
+
+    if turns - (case when state = 'default' then 0 else coalesce((context->>'began')::int, 0) end) >= limit_of then
+        decision.outcome := 'escalated';
+        decision.why := jsonb_build_object('guard', case when state = 'default' then 'turns' else 'scenario' end, 'limit', limit_of);
+        template := p_bot.escalation_text;
+        context := case when state = 'default' then jsonb_build_object('muted_until', p_now + p_bot.mute_seconds * interval '1 second')
+                        else jsonb_build_object('turns', turns) end;
+        state := 'default';
+    elsif kind = 'start' then
+        decision.outcome := 'greeted';
+        template := p_bot.greeting_text;
+        decision.buttons := p_bot.menu;
+    elsif folded = '' then
+        decision.outcome := 'unsupported';
+        template := p_bot.unsupported_text;
+    elsif match.step is null then
+        context := context || jsonb_build_object('fallbacks', coalesce((context->>'fallbacks')::int, 0) + 1);
+        decision.why := jsonb_build_object('fallbacks', context->'fallbacks');
+        if (context->>'fallbacks')::int >= p_bot.fallbacks_max then
+            decision.outcome := 'escalated';
+            template := p_bot.escalation_text;
+            state := 'default';
+            context := jsonb_build_object('turns', turns);
+        else
+            decision.outcome := 'fallback';
+            template := p_bot.fallback_text;
+            decision.buttons := p_bot.menu;
+        end if;
+    else
+        decision.rule_id := (match.rule).rule_id;
+        decision.rule_version := (match.rule).version;
+        context := context - 'fallbacks';
+        if match.step = 're_ask' then
+            decision.outcome := 're_asked';
+            template := (match.rule).re_ask_template;
+        else
+            decision.outcome := 'answered';
+            template := (match.rule).response_template;
+            decision.buttons := (match.rule).buttons;
+            if match.step = 'any_time' and (match.rule).next_state <> 'default' then
+                -- A scenario begins, with the versions that are enabled now.
+                context := jsonb_build_object('turns', turns, 'began', turns - 1, 'intent', (match.rule).intent,
+                    'max_turns', (match.rule).max_turns, 'vars', '{}'::jsonb, 'shown', '{}'::jsonb,
+                    'versions', (select jsonb_object_agg(r.rule_id, r.version) from shopbot.bot_rules r
+                                  where r.workspace_id = p_bot.workspace_id and r.enabled and r.intent = (match.rule).intent));
+            elsif (match.rule).capture is not null then
+                context := context || jsonb_build_object(
+                    'vars', coalesce(context->'vars', '{}') || jsonb_build_object((match.rule).capture, left(written, 500)),
+                    'shown', coalesce(context->'shown', '{}')
+                             || jsonb_build_object((match.rule).capture, left(coalesce(p_message->>'shown_text', written), 500)));
+            end if;
+            state := coalesce((match.rule).next_state, state);
+        end if;
+    end if;
+
+    -- What a rule of the intent captures, and has not yet in this conversation, is empty.
+    select coalesce(jsonb_object_agg(n, ''), '{}') into vars from unnest(shopbot.template_names(template)) n;
+    vars := vars || p_bot.variables || jsonb_build_object('turns', turns::text,
+        'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
+    decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
+    decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
+    decision.state_after := state;
+    decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
+    decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
+    if is_expired then
+        decision.why := coalesce(decision.why, '{}') || '{"expired": true}';
+    end if;
+    return decision;
+end
+$$;
+
+
+--
+-- Name: enable_rule(uuid, text, integer, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.enable_rule(p_workspace_id uuid, p_rule_id text, p_version integer, p_by text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform shopbot.lock_rules(p_workspace_id);
+    if not exists (select from shopbot.bot_rules r
+                    where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and (p_version is null or r.version = p_version)) then
+        raise exception 'there is no rule `%`%', p_rule_id, coalesce(' of version ' || p_version, '') using errcode = 'ZD003',
+            hint = platform.near_names(p_rule_id, array(select r.rule_id from shopbot.bot_rules r where r.workspace_id = p_workspace_id));
+    end if;
+    update shopbot.bot_rules r set enabled = false
+     where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and r.enabled and r.version is distinct from p_version;
+    update shopbot.bot_rules r set enabled = true
+     where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and r.version = p_version and not r.enabled;
+    perform ops.append_journal(p_workspace_id, 'shopbot', case when p_version is null then 'rule_disabled' else 'rule_enabled' end,
+                               p_rule_id, null, jsonb_build_object('version', p_version, 'by', p_by));
+    perform shopbot.check_rules(p_workspace_id);
+end
+$$;
+
+
+--
+-- Name: bot_outbox; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_outbox (
+    workspace_id uuid NOT NULL,
+    answer_id uuid DEFAULT platform.new_id() NOT NULL,
+    provider text NOT NULL,
+    chat_id text NOT NULL,
+    inbound_provider_message_id text NOT NULL,
+    inbound_kind text NOT NULL,
+    seq bigint NOT NULL,
+    text text NOT NULL,
+    buttons jsonb NOT NULL,
+    response_hash text NOT NULL,
+    trace_id text,
+    idempotency_key text GENERATED ALWAYS AS (((((provider || ':'::text) || chat_id) || ':'::text) || inbound_provider_message_id)) STORED NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    phase text GENERATED ALWAYS AS (
+CASE
+    WHEN (status = ANY (ARRAY['queued'::text, 'sending'::text, 'retry'::text])) THEN 'open'::text
+    ELSE status
+END) STORED NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    unknown_outcomes integer DEFAULT 0 NOT NULL,
+    next_retry_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    claim_token text,
+    claimed_until timestamp with time zone,
+    provider_message_id text,
+    sent_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    last_error jsonb,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT answer_attempt_not_negative CHECK ((attempt >= 0)),
+    CONSTRAINT answer_claim_has_a_deadline CHECK (((claim_token IS NULL) = (claimed_until IS NULL))),
+    CONSTRAINT answer_failed_has_its_time CHECK (((status = ANY (ARRAY['failed'::text, 'dead'::text])) = (failed_at IS NOT NULL))),
+    CONSTRAINT answer_sending_iff_claimed CHECK (((status = 'sending'::text) = (claim_token IS NOT NULL))),
+    CONSTRAINT answer_sent_has_its_time CHECK (((status = 'sent'::text) = (sent_at IS NOT NULL))),
+    CONSTRAINT answer_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'sent'::text, 'retry'::text, 'failed'::text, 'dead'::text]))),
+    CONSTRAINT answer_unknowns_not_negative CHECK ((unknown_outcomes >= 0))
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='5000');
+
+ALTER TABLE ONLY shopbot.bot_outbox FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_outbox; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_outbox IS 'Answers: written with the state they follow from, sent under a lease, in order within a chat.';
+
+
+--
+-- Name: COLUMN bot_outbox.unknown_outcomes; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON COLUMN shopbot.bot_outbox.unknown_outcomes IS 'Attempts whose end nobody could read: at most so many copies of the answer may have arrived beside the first.';
+
+
+--
+-- Name: end_attempt(shopbot.bot_outbox, text, timestamp with time zone, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.end_attempt(p_answer shopbot.bot_outbox, p_status text, p_next_retry_at timestamp with time zone, p_error jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+begin
+    update shopbot.bot_outbox o
+       set status = p_status, next_retry_at = coalesce(p_next_retry_at, o.next_retry_at), last_error = p_error, claim_token = null,
+           claimed_until = null, failed_at = case when p_status <> 'retry' then now_ts end, updated_at = now_ts,
+           unknown_outcomes = o.unknown_outcomes + coalesce((p_error->>'outcome_unknown')::boolean, false)::int
+     where o.workspace_id = p_answer.workspace_id and o.answer_id = p_answer.answer_id;
+    if p_status <> 'retry' then
+        perform ops.record_error(p_answer.workspace_id, 'shopbot', 'sender', 'send', null, p_answer.trace_id, null,
+            format('an answer in %s chat %s was not sent: %s', p_answer.provider, p_answer.chat_id, coalesce(p_error->>'message', p_error->>'code')),
+            false, p_error || jsonb_build_object('answer_id', p_answer.answer_id, 'status', p_status, 'attempt', p_answer.attempt));
+        perform bus.publish(p_answer.workspace_id, 'shopbot',
+            jsonb_build_object('provider', p_answer.provider, 'chat_id', p_answer.chat_id, 'outcome', p_status));
+    end if;
+    return p_status;
+end
+$$;
+
+
+--
+-- Name: error_rate(uuid, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.error_rate(p_workspace_id uuid, p_provider text) RETURNS TABLE(messages bigint, errors bigint, rate numeric)
+    LANGUAGE sql STABLE
+    AS $$
+    select l.n + p.n, f.n + p.n, round((f.n + p.n)::numeric / greatest(l.n + p.n, f.n, 1), 3)
+      from (select platform.now() - interval '15 minutes' as since) s
+     cross join lateral (select count(*) as n from (
+               select from shopbot.bot_logs l where l.workspace_id = p_workspace_id and l.ts > s.since and l.provider = p_provider limit 10000) l) l
+     cross join lateral (select count(*) as n from (
+               select from shopbot.bot_outbox o where o.workspace_id = p_workspace_id and o.provider = p_provider
+                  and o.phase in ('failed', 'dead') and o.failed_at > s.since limit 1000) o) f
+     cross join lateral (select count(*) as n from (
+               select x.provider, x.received_at from shopbot.bot_poison x where x.workspace_id = p_workspace_id order by x.id desc limit 1000) x
+                where x.provider = p_provider and x.received_at > s.since) p
+$$;
+
+
+--
+-- Name: expire_answer_leases(integer); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.expire_answer_leases(p_limit integer DEFAULT 500) RETURNS integer
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant jsonb := '{"category": "TRANSIENT", "scope": "delivery", "code": "outcome_unknown", "outcome_unknown": true,
+                              "message": "the sender stopped while it was sending; the answer may have arrived"}';
+    stuck record;
+    answer shopbot.bot_outbox;
+    freed int := 0;
+begin
+    for stuck in
+        select o.workspace_id, o.answer_id, b.attempts_max
+          from shopbot.bots b
+          join shopbot.bot_outbox o on o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+         where o.status = 'sending' and o.claimed_until < now_ts
+         limit p_limit
+    loop
+        -- Looked at again under its lock: its owner may have finished a moment ago.
+        select * into answer from shopbot.bot_outbox o
+         where o.workspace_id = stuck.workspace_id and o.answer_id = stuck.answer_id and o.status = 'sending' and o.claimed_until < now_ts
+           for no key update skip locked;
+        continue when not found;
+        perform shopbot.end_attempt(answer, case when answer.attempt >= stuck.attempts_max then 'dead' else 'retry' end,
+                                    now_ts + (1 + random()) * interval '1 second', error);
+        freed := freed + 1;
+    end loop;
+    return freed;
+end
+$$;
+
+
+--
+-- Name: fail_answer(uuid, uuid, text, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.fail_answer(p_workspace_id uuid, p_answer_id uuid, p_claim_token text, p_error jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    error constant jsonb := shopbot.short_error(p_error) || '{"category": "PERMANENT"}';
+    answer shopbot.bot_outbox;
+begin
+    if error->>'scope' = 'channel' and error->>'code' in ('401', 'verify.token', 'token_malformed', 'credential_missing') then
+        return shopbot.retry_answer(p_workspace_id, p_answer_id, p_claim_token,
+                                    error || '{"scope": "platform", "category": "TRANSIENT", "retry_after_ms": 60000}');
+    end if;
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+       for no key update;
+    if not found then
+        return 'lost';
+    end if;
+    return shopbot.end_attempt(answer, 'failed', null, error);
+end
+$$;
+
+
+--
+-- Name: find_bot(text, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.find_bot(p_provider text, p_secret_hash text) RETURNS TABLE(workspace_id uuid, endpoint_id uuid, bytes_max integer, is_enabled boolean)
+    LANGUAGE sql STABLE
+    AS $$
+    select e.workspace_id, e.endpoint_id, e.max_payload_bytes, coalesce(b.enabled, false)
+      from core.workspace_endpoints e
+      join core.workspaces w on w.workspace_id = e.workspace_id and w.status = 'active'
+      left join shopbot.bots b on b.workspace_id = e.workspace_id and b.provider = p_provider
+     where e.kind = 'bot_webhook' and e.secret_hash = p_secret_hash and e.enabled and e.meta->>'provider' = p_provider
+$$;
+
+
+--
+-- Name: fold_text(text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.fold_text(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select left(translate(lower(shopbot.clean_text(normalize(left(p_text, 4000), nfkc))),
+                          'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЁё', 'абвгдежзийклмнопрстуфхцчшщъыьэюяее'), 1000)
+$$;
+
+
+--
+-- Name: forget(integer); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.forget(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    gone int := 0;
+    count_of int;
+    bot record;
+begin
+    for bot in select b.workspace_id, b.provider, now_ts - b.keep_days * interval '1 day' as since from shopbot.bots b
+                order by b.workspace_id, b.provider
+    loop
+        with old as (
+            select i.workspace_id, i.provider, i.chat_id, i.provider_message_id
+              from shopbot.bot_inbox i
+             where i.workspace_id = bot.workspace_id and i.ts < bot.since and i.provider = bot.provider
+               and not exists (select from shopbot.bot_outbox o
+                                where o.workspace_id = i.workspace_id and o.provider = i.provider and o.chat_id = i.chat_id
+                                  and o.inbound_provider_message_id = i.provider_message_id and o.phase = 'open')
+             order by i.ts limit p_limit
+        ), answers as (
+            delete from shopbot.bot_outbox o using old
+             where o.workspace_id = old.workspace_id and o.provider = old.provider and o.chat_id = old.chat_id
+               and o.inbound_provider_message_id = old.provider_message_id and o.phase <> 'open'
+        )
+        delete from shopbot.bot_inbox i using old
+         where i.workspace_id = old.workspace_id and i.provider = old.provider and i.chat_id = old.chat_id
+           and i.provider_message_id = old.provider_message_id;
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+        delete from shopbot.bot_state s
+         where s.ctid = any (array(select x.ctid from shopbot.bot_state x
+                                    where x.workspace_id = bot.workspace_id and x.provider = bot.provider and x.expires_at < bot.since
+                                      and x.updated_at < bot.since limit p_limit for update skip locked));
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+        -- Ids begin with their time, so the oldest are first in the key.
+        delete from shopbot.bot_poison p
+         where p.workspace_id = bot.workspace_id and p.last_seen_at < bot.since and p.provider = bot.provider
+           and p.id = any (array(select x.id from shopbot.bot_poison x where x.workspace_id = bot.workspace_id order by x.id limit p_limit));
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+    end loop;
+    return gone;
+end
+$$;
+
+
+--
+-- Name: handle_message(uuid, text, jsonb, text, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.handle_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text DEFAULT NULL::text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    now_ts constant timestamptz := coalesce(p_now, platform.now());
+    chat constant text := p_message->>'chat_id';
+    inbound constant text := p_message->>'provider_message_id';
+    bot shopbot.bots;
+    state shopbot.bot_state;
+    decision shopbot.decisions;
+    arrived bigint;
+    slot timestamptz;
+    made uuid;
+begin
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = p_provider and b.enabled;
+    if not found then
+        raise exception 'there is no enabled % bot in this workspace', p_provider using errcode = 'ZD004';
+    end if;
+    select * into state from shopbot.bot_state s
+     where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat for no key update;
+    if not found then
+        insert into shopbot.bot_state as s (workspace_id, provider, chat_id, updated_at) values (p_workspace_id, p_provider, chat, now_ts)
+        on conflict (workspace_id, provider, chat_id) do update set updated_at = s.updated_at
+        returning * into state;
+    end if;
+
+    insert into shopbot.bot_inbox (workspace_id, provider, chat_id, provider_message_id, ts, kind, is_from_bot, trace_id)
+    values (p_workspace_id, p_provider, chat, inbound, now_ts, p_message->>'kind', coalesce((p_message->>'is_from_bot')::boolean, false), p_trace_id)
+    on conflict do nothing returning arrival into arrived;
+    if arrived is null then
+        return jsonb_build_object('outcome', 'duplicate', 'answer_id',
+            (select o.answer_id from shopbot.bot_outbox o
+              where o.workspace_id = p_workspace_id and o.provider = p_provider and o.chat_id = chat and o.inbound_provider_message_id = inbound));
+    end if;
+
+    decision := shopbot.decide(bot, state, p_message, now_ts);
+    slot := greatest(now_ts, state.next_answer_at);
+    if decision.response is not null then
+        insert into shopbot.bot_outbox (workspace_id, provider, chat_id, inbound_provider_message_id, inbound_kind, seq, text, buttons,
+                                        response_hash, trace_id, created_at, next_retry_at, updated_at)
+        values (p_workspace_id, p_provider, chat, inbound, p_message->>'kind', arrived, decision.response, decision.buttons,
+                encode(sha256(convert_to(decision.response || decision.buttons::text, 'UTF8')), 'hex'), p_trace_id, now_ts, slot, now_ts)
+        on conflict do nothing returning answer_id into made;
+    end if;
+    update shopbot.bot_state s
+       set state = decision.state_after, context = decision.context, expires_at = decision.expires_at, updated_at = now_ts,
+           next_answer_at = case when made is not null then slot + interval '1 second' / bot.chat_rps::float8 else s.next_answer_at end
+     where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat;
+    insert into shopbot.bot_logs (workspace_id, ts, provider, chat_id, inbound_provider_message_id, message_text, outcome, matched_rule_id,
+                                  rule_version, state_before, state_after, response_preview, meta)
+    values (p_workspace_id, now_ts, p_provider, chat, inbound, left(coalesce(p_message->>'shown_text', ''), 1000), decision.outcome,
+            decision.rule_id, decision.rule_version, decision.state_before, decision.state_after, decision.preview,
+            jsonb_strip_nulls(jsonb_build_object('trace_id', p_trace_id, 'idempotency_key', p_provider || ':' || chat || ':' || inbound,
+                'answer_id', made, 'adapter', p_provider, 'kind', p_message->'kind', 'is_from_bot', p_message->'is_from_bot',
+                'sent_at', p_message->'sent_at', 'why', decision.why)));
+    perform bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('provider', p_provider, 'chat_id', chat, 'outcome', decision.outcome));
+    return jsonb_strip_nulls(jsonb_build_object('outcome', decision.outcome, 'answer_id', made, 'rule_id', decision.rule_id,
+        'rule_version', decision.rule_version, 'state_before', decision.state_before, 'state_after', decision.state_after));
+end
+$$;
+
+
+--
+-- Name: keep_poison(uuid, text, uuid, text, text, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.keep_poison(p_workspace_id uuid, p_provider text, p_endpoint_id uuid, p_problem text, p_body_hash text, p_body text) RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    insert into shopbot.bot_poison as p (workspace_id, provider, endpoint_id, problem, body_hash, body)
+    values (p_workspace_id, p_provider, p_endpoint_id, left(p_problem, 500), p_body_hash, left(p_body, 16384))
+    on conflict on constraint poison_is_kept_once do update set seen_count = p.seen_count + 1, last_seen_at = platform.now()
+    returning p.seen_count
+$$;
+
+
+--
+-- Name: known_variables(uuid, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.known_variables(p_workspace_id uuid, p_intent text) RETURNS text[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array['customer_name', 'turns']
+        || array(select v.key from shopbot.bots b cross join lateral jsonb_object_keys(b.variables) v (key)
+                  where b.workspace_id = p_workspace_id
+                  group by v.key
+                 having count(*) = (select count(*) from shopbot.bots b where b.workspace_id = p_workspace_id))
+        || array(select distinct r.capture from shopbot.bot_rules r
+                  where r.workspace_id = p_workspace_id and r.enabled and r.intent = p_intent and r.capture is not null)
+$$;
+
+
+--
+-- Name: lock_rules(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.lock_rules(p_workspace_id uuid) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select pg_advisory_xact_lock(hashtext('shopbot.rules'), hashtext(p_workspace_id::text))
+$$;
+
+
+--
+-- Name: mark_answers_sent(uuid[], uuid[], text[], text[], timestamp with time zone[]); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.mark_answers_sent(p_workspace_ids uuid[], p_answer_ids uuid[], p_claim_tokens text[], p_provider_message_ids text[], p_sent_at timestamp with time zone[]) RETURNS TABLE(answer_id uuid, outcome text)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    done uuid[];
+    lost record;
+begin
+    with finished as (
+        update shopbot.bot_outbox o
+           set status = 'sent', provider_message_id = g.message, sent_at = g.at, claim_token = null, claimed_until = null, last_error = null,
+               updated_at = now_ts
+          from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids, p_sent_at) g (workspace_id, id, token, message, at)
+         where o.workspace_id = g.workspace_id and o.answer_id = g.id and o.status = 'sending' and o.claim_token = g.token
+        returning o.workspace_id, o.answer_id
+    ), told as (
+        select bus.publish(f.workspace_id, 'shopbot', jsonb_build_object('sent', count(*))) from finished f group by f.workspace_id
+    )
+    select array_agg(f.answer_id) into done from finished f left join told on false;
+    return query select i, 'sent' from unnest(done) i;
+    for lost in
+        select g.* from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids, p_sent_at) g (workspace_id, id, token, message, at)
+         where g.id <> all (coalesce(done, '{}')) order by g.workspace_id, g.id
+    loop
+        answer_id := lost.id;
+        outcome := shopbot.mark_sent_late(lost.workspace_id, lost.id, lost.message, lost.at);
+        return next;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: mark_sent_late(uuid, uuid, text, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.mark_sent_late(p_workspace_id uuid, p_answer_id uuid, p_provider_message_id text, p_sent_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    answer shopbot.bot_outbox;
+begin
+    select * into answer from shopbot.bot_outbox o where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id for no key update;
+    if not found then
+        return 'unknown';
+    elsif answer.status = 'sent' and answer.provider_message_id = p_provider_message_id then
+        return 'repeated';
+    elsif answer.status in ('retry', 'dead') then
+        update shopbot.bot_outbox o
+           set status = 'sent', provider_message_id = p_provider_message_id, sent_at = p_sent_at, failed_at = null, last_error = null,
+               updated_at = platform.now()
+         where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id;
+        return 'late';
+    end if;
+    perform ops.append_journal(p_workspace_id, 'shopbot', 'possible_duplicate', p_answer_id::text, answer.trace_id,
+        jsonb_build_object('chat_id', answer.chat_id, 'provider', answer.provider, 'provider_message_id', p_provider_message_id,
+                           'status', answer.status, 'attempt', answer.attempt));
+    return 'possible_duplicate';
+end
+$$;
+
+
+--
+-- Name: match_rule(uuid, text, text, jsonb, text, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.match_rule(p_workspace_id uuid, p_state text, p_intent text, p_versions jsonb, p_folded text, p_written text) RETURNS shopbot.matches
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+    match shopbot.matches;
+    other record;
+    candidate record;
+begin
+    for candidate in
+        with rules as (
+            select r as rule from shopbot.bot_rules r
+             where r.workspace_id = p_workspace_id and r.enabled and r.intent is distinct from p_intent
+               and not coalesce(p_versions, '{}') ? r.rule_id and (r.state is null or r.state = p_state)
+            union all
+            select r from jsonb_each_text(coalesce(p_versions, '{}')) v
+              join shopbot.bot_rules r on r.workspace_id = p_workspace_id and r.rule_id = v.key and r.version = v.value::int
+             where r.state is null or r.state = p_state
+        )
+        select c.rule, k.keyword, s.step
+          from rules c
+          left join lateral (select w.keyword from unnest((c.rule).keywords) w (keyword) where position(w.keyword in p_folded) > 0
+                              order by char_length(w.keyword) desc, w.keyword collate "C" limit 1) k on true
+         cross join lateral (select case
+             when (c.rule).state is null then case when k.keyword is not null then 3 end
+             when k.keyword is null and ((c.rule).capture is null or (c.rule).keywords <> '{}') then null
+             when (c.rule).check_pattern is not null and p_written !~ (c.rule).check_pattern then 4
+             when k.keyword is not null then 1
+             else 2 end as step) s
+         where s.step is not null
+         order by s.step, (c.rule).priority desc, char_length(k.keyword) desc nulls last, (c.rule).rule_id collate "C"
+         limit 2
+    loop
+        if match.step is null then
+            match.rule := candidate.rule;
+            match.step := (array['state', 'capture', 'any_time', 're_ask'])[candidate.step];
+            match.why := jsonb_strip_nulls(jsonb_build_object('step', match.step, 'keyword', candidate.keyword, 'decided_by', 'only_match'));
+            other := candidate;
+        elsif candidate.step = other.step then
+            match.why := match.why || jsonb_build_object('over', (candidate.rule).rule_id, 'decided_by', case
+                when (other.rule).priority > (candidate.rule).priority then 'priority'
+                when char_length(other.keyword) > coalesce(char_length(candidate.keyword), 0) then 'longest_keyword'
+                else 'rule_id' end);
+        end if;
+    end loop;
+    return match;
+end
+$$;
+
+
+--
+-- Name: next_answer_at(); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.next_answer_at() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+    -- As claim_answers counts: one more answer fits into the burst.
+    select min(greatest(h.next_retry_at, b.closed_until,
+                        b.next_allowed_at - greatest(interval '0', interval '200 milliseconds' - interval '1 second' / b.rate_rps::float8)))
+      from shopbot.bots b
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     cross join lateral (
+           select distinct on (o.chat_id) o.status, o.next_retry_at from shopbot.bot_outbox o
+            where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+            order by o.chat_id, o.seq) h
+     where b.enabled and h.status in ('queued', 'retry')
+$$;
+
+
+--
+-- Name: read_rule(uuid, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.read_rule(p_workspace_id uuid, p_rule jsonb) RETURNS shopbot.bot_rules
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    known constant text[] := '{rule_id,intent,pattern,priority,max_turns,state,capture,check_pattern,response_template,re_ask_template,buttons,next_state}';
+    field text;
+    rule shopbot.bot_rules;
+begin
+    if jsonb_typeof(p_rule) is distinct from 'object' then
+        raise exception 'a rule is a JSON object' using errcode = 'ZD001', column = 'body';
+    end if;
+    select k into field from jsonb_object_keys(p_rule) k where k <> all (known) limit 1;
+    if field is not null then
+        raise exception 'there is no field `%`; %', left(field, 50), platform.near_names(left(field, 50), known)
+            using errcode = 'ZD001', column = left(field, 50);
+    end if;
+    select k into field from unnest('{rule_id,intent,state,capture,check_pattern,response_template,re_ask_template,next_state}'::text[]) k
+     where jsonb_typeof(coalesce(p_rule->k, 'null')) not in ('string', 'null')
+        or (k in ('rule_id', 'intent', 'response_template') and p_rule->>k is null) limit 1;
+    if field is not null then
+        raise exception '`%` is a text', field using errcode = 'ZD001', column = field;
+    end if;
+    select k into field from unnest('{priority,max_turns}'::text[]) k
+     where jsonb_typeof(coalesce(p_rule->k, '0')) <> 'number' or coalesce(p_rule->>k, '0') !~ '^-?[0-9]{1,9}$' limit 1;
+    if field is not null then
+        raise exception '`%` is a whole number', field using errcode = 'ZD001', column = field;
+    end if;
+    rule := jsonb_populate_record(null::shopbot.bot_rules, p_rule);
+    rule.workspace_id := p_workspace_id;
+    rule.priority := coalesce(rule.priority, 0);
+    rule.max_turns := coalesce(rule.max_turns, 5);
+    rule.buttons := coalesce(nullif(rule.buttons, 'null'), '[]');
+    rule.keywords := shopbot.fold_keywords(rule.pattern);
+    select w.field into field from (values
+        ('rule_id', rule.rule_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'), ('intent', rule.intent ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
+        ('state', rule.state ~ '^[a-z][a-z0-9_]{0,49}$' and rule.state <> 'default'), ('next_state', rule.next_state ~ '^[a-z][a-z0-9_]{0,49}$'),
+        ('capture', rule.capture ~ '^[a-z][a-z0-9_]{0,39}$' and rule.capture not in ('customer_name', 'turns'))) w (field, is_plain)
+     where not w.is_plain limit 1;
+    if field is not null then
+        raise exception '`%` is a plain name of its own: letters, digits and underscores, a letter first', field
+            using errcode = 'ZD001', column = field;
+    elsif not shopbot.is_pattern(rule.pattern) then
+        raise exception '`pattern` is {"keywords": [...], "mode": "contains"}, with at most 100 keywords that are not empty'
+            using errcode = 'ZD001', column = 'pattern';
+    elsif rule.keywords = '{}' and rule.capture is null then
+        raise exception 'a rule that captures nothing has at least one keyword' using errcode = 'ZD001', column = 'pattern';
+    elsif rule.max_turns < 2 then
+        raise exception '`max_turns` is at least 2' using errcode = 'ZD001', column = 'max_turns';
+    elsif rule.capture is not null and rule.state is null then
+        raise exception 'a rule captures in a state: name the `state` in which the customer is asked' using errcode = 'ZD001', column = 'state';
+    elsif rule.check_pattern is not null and not shopbot.is_check_pattern(rule.check_pattern) then
+        raise exception '`check_pattern` is a regular expression of at most 200 characters without back-references, and this one is not'
+            using errcode = 'ZD001', column = 'check_pattern';
+    elsif rule.check_pattern is not null and rule.capture is null then
+        raise exception 'there is nothing to check without `capture`' using errcode = 'ZD001', column = 'check_pattern';
+    elsif (rule.check_pattern is null) <> (rule.re_ask_template is null) then
+        raise exception '`check_pattern` and `re_ask_template` go together' using errcode = 'ZD001', column = 're_ask_template';
+    elsif char_length(rule.response_template) not between 1 and 3000 then
+        raise exception '`response_template` has 1 to 3000 characters' using errcode = 'ZD001', column = 'response_template';
+    elsif char_length(rule.re_ask_template) not between 1 and 3000 then
+        raise exception '`re_ask_template` has 1 to 3000 characters' using errcode = 'ZD001', column = 're_ask_template';
+    elsif not shopbot.is_quick_replies(rule.buttons) then
+        raise exception '`buttons` is a list of rows, a row a list of 1 to 7 {"text", "payload"?}; what comes back has at most 64 bytes'
+            using errcode = 'ZD001', column = 'buttons';
+    end if;
+    return rule;
+end
+$_$;
+
+
+--
+-- Name: render_template(text, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.render_template(p_template text, p_vars jsonb) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+declare
+    unknown text;
+begin
+    if position('{{' in p_template) = 0 then
+        return p_template;
+    end if;
+    select n into unknown from unnest(shopbot.template_names(p_template)) n where not p_vars ? n limit 1;
+    if unknown is not null then
+        raise exception 'there is no variable `%`', left(unknown, 50) using errcode = 'ZD001', column = 'template';
+    end if;
+    return (select string_agg(case when t.n = 1 then t.piece
+                                   else coalesce(p_vars->>btrim(split_part(t.piece, '}}', 1)), '')
+                                        || substr(t.piece, position('}}' in t.piece) + 2) end, '' order by t.n)
+              from string_to_table(p_template, '{{') with ordinality t (piece, n));
+end
+$$;
+
+
+--
+-- Name: retry_answer(uuid, uuid, text, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.retry_answer(p_workspace_id uuid, p_answer_id uuid, p_claim_token text, p_error jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant jsonb := shopbot.short_error(p_error);
+    asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
+    bot shopbot.bots;
+    answer shopbot.bot_outbox;
+    pause float8;
+begin
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token;
+    if not found then
+        return 'lost';
+    end if;
+    -- The bot before its answers, here as everywhere.
+    if error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')) then
+        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
+    end if;
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+       for no key update;
+    if not found then
+        return 'lost';
+    elsif answer.attempt >= bot.attempts_max then
+        return shopbot.end_attempt(answer, 'dead', null, error);
+    end if;
+    pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));
+    -- Jitter is added, never subtracted: failures come in groups, and a group must spread out.
+    return shopbot.end_attempt(answer, 'retry', now_ts + (greatest(pause, asked) + least(pause, 60) * 0.2 * random()) * interval '1 second', error);
+end
+$$;
+
+
+--
+-- Name: save_rule(uuid, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.save_rule(p_workspace_id uuid, p_rule jsonb) RETURNS integer
+    LANGUAGE sql
+    AS $$
+    select (shopbot.save_rules(p_workspace_id, jsonb_build_array(p_rule))->0->>'version')::int
+$$;
+
+
+--
+-- Name: save_rules(uuid, jsonb, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.save_rules(p_workspace_id uuid, p_rules jsonb, p_by text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    given jsonb;
+    rule shopbot.bot_rules;
+    saved jsonb := '[]';
+begin
+    if jsonb_typeof(p_rules) is distinct from 'array' or jsonb_array_length(p_rules) not between 1 and 200 then
+        raise exception 'rules are a list of 1 to 200' using errcode = 'ZD001', column = 'rules';
+    end if;
+    perform shopbot.lock_rules(p_workspace_id);
+    for given in select value from jsonb_array_elements(p_rules) loop
+        rule := shopbot.read_rule(p_workspace_id, given);
+        select coalesce(max(r.version), 0) + 1 into rule.version from shopbot.bot_rules r
+         where r.workspace_id = p_workspace_id and r.rule_id = rule.rule_id;
+        update shopbot.bot_rules r set enabled = false where r.workspace_id = p_workspace_id and r.rule_id = rule.rule_id and r.enabled;
+        insert into shopbot.bot_rules (workspace_id, rule_id, version, enabled, intent, pattern, priority, max_turns, state, capture,
+                                       check_pattern, response_template, re_ask_template, buttons, next_state)
+        values (p_workspace_id, rule.rule_id, rule.version, true, rule.intent, rule.pattern, rule.priority, rule.max_turns, rule.state,
+                rule.capture, rule.check_pattern, rule.response_template, rule.re_ask_template, rule.buttons, rule.next_state);
+        perform ops.append_journal(p_workspace_id, 'shopbot', 'rule_saved', rule.rule_id, null,
+                                   jsonb_build_object('version', rule.version, 'intent', rule.intent, 'by', p_by));
+        saved := saved || jsonb_build_object('rule_id', rule.rule_id, 'version', rule.version);
+    end loop;
+    perform shopbot.check_rules(p_workspace_id);
+    perform bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('rules', saved));
+    return saved;
+end
+$$;
+
+
+--
+-- Name: short_error(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.short_error(p_error jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select jsonb_strip_nulls(jsonb_build_object(
+        'category', case when e.error->>'category' = 'PERMANENT' then 'PERMANENT' else 'TRANSIENT' end,
+        'scope', case when e.error->>'scope' in ('channel', 'platform') then e.error->>'scope' else 'delivery' end,
+        'code', left(coalesce(e.error->>'code', 'unknown'), 100),
+        'message', left(e.error->>'message', 500),
+        'retry_after_ms', case when jsonb_typeof(e.error->'retry_after_ms') = 'number'
+                               then least(604800000, greatest(0, floor((e.error->>'retry_after_ms')::numeric))) end,
+        'outcome_unknown', case when e.error->'outcome_unknown' = 'true' then true end))
+      from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) e
+$$;
+
+
+--
+-- Name: template_names(text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.template_names(p_template text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select coalesce(array_agg(case when position('}}' in t.piece) > 0 then btrim(split_part(t.piece, '}}', 1)) else '{{' || t.piece end
+                              order by t.n), '{}')
+      from string_to_table(p_template, '{{') with ordinality t (piece, n)
+     where t.n > 1
+$$;
+
+
+--
+-- Name: try_message(uuid, text, jsonb, jsonb, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.try_message(p_workspace_id uuid, p_provider text, p_state jsonb, p_message jsonb, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    bot shopbot.bots;
+begin
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = p_provider;
+    if not found then
+        raise exception 'there is no % bot in this workspace', p_provider using errcode = 'ZD004';
+    end if;
+    return to_jsonb(shopbot.decide(bot, jsonb_populate_record(null::shopbot.bot_state, p_state), p_message, coalesce(p_now, platform.now())));
 end
 $$;
 
@@ -5109,6 +6688,179 @@ COMMENT ON TABLE posting.pull_sources IS 'Feeds, APIs and databases that posts a
 
 
 --
+-- Name: bot_alerts; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_alerts (
+    workspace_id uuid NOT NULL,
+    provider text NOT NULL,
+    alert text NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone,
+    cleared_at timestamp with time zone,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT alert_known CHECK ((alert = ANY (ARRAY['error_rate'::text, 'late_answers'::text])))
+);
+
+ALTER TABLE ONLY shopbot.bot_alerts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_alerts; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_alerts IS 'What is wrong with a bot right now: told once, and again only after a while.';
+
+
+--
+-- Name: bot_inbox; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_inbox (
+    workspace_id uuid NOT NULL,
+    provider text NOT NULL,
+    chat_id text NOT NULL,
+    provider_message_id text NOT NULL,
+    arrival bigint NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    kind text NOT NULL,
+    is_from_bot boolean DEFAULT false NOT NULL,
+    trace_id text,
+    CONSTRAINT inbound_id_short CHECK (((octet_length(provider_message_id) >= 1) AND (octet_length(provider_message_id) <= 512))),
+    CONSTRAINT inbound_kind_known CHECK ((kind = ANY (ARRAY['text'::text, 'button'::text, 'start'::text, 'other'::text])))
+);
+
+ALTER TABLE ONLY shopbot.bot_inbox FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_inbox; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_inbox IS 'Which messages were handled: the receipt that makes a repeated webhook change nothing.';
+
+
+--
+-- Name: bot_inbox_arrival_seq; Type: SEQUENCE; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_inbox ALTER COLUMN arrival ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME shopbot.bot_inbox_arrival_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: bot_logs; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_logs (
+    workspace_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    id bigint NOT NULL,
+    provider text NOT NULL,
+    chat_id text NOT NULL,
+    inbound_provider_message_id text NOT NULL,
+    message_text text NOT NULL,
+    outcome text NOT NULL,
+    matched_rule_id text,
+    rule_version integer,
+    state_before text NOT NULL,
+    state_after text NOT NULL,
+    response_preview text,
+    meta jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT log_outcome_known CHECK ((outcome = ANY (ARRAY['answered'::text, 're_asked'::text, 'fallback'::text, 'escalated'::text, 'greeted'::text, 'unsupported'::text, 'muted'::text]))),
+    CONSTRAINT log_rule_has_its_version CHECK (((matched_rule_id IS NULL) = (rule_version IS NULL)))
+)
+PARTITION BY RANGE (ts);
+
+ALTER TABLE ONLY shopbot.bot_logs FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_logs; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_logs IS 'Every message, which rule answered it and why, and what that did to the state. Redacted, never changed, forgotten by the week after 90 days.';
+
+
+--
+-- Name: bot_log_id; Type: SEQUENCE; Schema: shopbot; Owner: -
+--
+
+CREATE SEQUENCE shopbot.bot_log_id
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+
+--
+-- Name: bot_log_id; Type: SEQUENCE OWNED BY; Schema: shopbot; Owner: -
+--
+
+ALTER SEQUENCE shopbot.bot_log_id OWNED BY shopbot.bot_logs.id;
+
+
+--
+-- Name: bot_logs_default; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_logs_default (
+    workspace_id uuid CONSTRAINT bot_logs_workspace_id_not_null NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() CONSTRAINT bot_logs_ts_not_null NOT NULL,
+    id bigint DEFAULT nextval('shopbot.bot_log_id'::regclass) CONSTRAINT bot_logs_id_not_null NOT NULL,
+    provider text CONSTRAINT bot_logs_provider_not_null NOT NULL,
+    chat_id text CONSTRAINT bot_logs_chat_id_not_null NOT NULL,
+    inbound_provider_message_id text CONSTRAINT bot_logs_inbound_provider_message_id_not_null NOT NULL,
+    message_text text CONSTRAINT bot_logs_message_text_not_null NOT NULL,
+    outcome text CONSTRAINT bot_logs_outcome_not_null NOT NULL,
+    matched_rule_id text,
+    rule_version integer,
+    state_before text CONSTRAINT bot_logs_state_before_not_null NOT NULL,
+    state_after text CONSTRAINT bot_logs_state_after_not_null NOT NULL,
+    response_preview text,
+    meta jsonb DEFAULT '{}'::jsonb CONSTRAINT bot_logs_meta_not_null NOT NULL,
+    CONSTRAINT log_outcome_known CHECK ((outcome = ANY (ARRAY['answered'::text, 're_asked'::text, 'fallback'::text, 'escalated'::text, 'greeted'::text, 'unsupported'::text, 'muted'::text]))),
+    CONSTRAINT log_rule_has_its_version CHECK (((matched_rule_id IS NULL) = (rule_version IS NULL)))
+);
+
+
+--
+-- Name: bot_poison; Type: TABLE; Schema: shopbot; Owner: -
+--
+
+CREATE TABLE shopbot.bot_poison (
+    workspace_id uuid NOT NULL,
+    id uuid DEFAULT platform.new_id() NOT NULL,
+    provider text NOT NULL,
+    endpoint_id uuid,
+    received_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    seen_count bigint DEFAULT 1 NOT NULL,
+    problem text NOT NULL,
+    body_hash text NOT NULL,
+    body text NOT NULL,
+    CONSTRAINT poison_hash_is_a_sha256 CHECK ((body_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT poison_provider_known CHECK ((provider = ANY (ARRAY['max'::text, 'telegram'::text])))
+);
+
+ALTER TABLE ONLY shopbot.bot_poison FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_poison; Type: COMMENT; Schema: shopbot; Owner: -
+--
+
+COMMENT ON TABLE shopbot.bot_poison IS 'Updates that were acknowledged and could not be handled, redacted: the provider would only send them again.';
+
+
+--
 -- Name: messages_default; Type: TABLE ATTACH; Schema: bus; Owner: -
 --
 
@@ -5144,6 +6896,13 @@ ALTER TABLE ONLY posting.events ATTACH PARTITION posting.events_default DEFAULT;
 
 
 --
+-- Name: bot_logs_default; Type: TABLE ATTACH; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_logs ATTACH PARTITION shopbot.bot_logs_default DEFAULT;
+
+
+--
 -- Name: messages id; Type: DEFAULT; Schema: bus; Owner: -
 --
 
@@ -5162,6 +6921,13 @@ ALTER TABLE ONLY ops.errors ALTER COLUMN id SET DEFAULT nextval('ops.error_id'::
 --
 
 ALTER TABLE ONLY ops.journal ALTER COLUMN id SET DEFAULT nextval('ops.journal_id'::regclass);
+
+
+--
+-- Name: bot_logs id; Type: DEFAULT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_logs ALTER COLUMN id SET DEFAULT nextval('shopbot.bot_log_id'::regclass);
 
 
 --
@@ -5493,6 +7259,102 @@ ALTER TABLE ONLY posting.pull_sources
 
 
 --
+-- Name: queue_heads queue_heads_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+--
+
+ALTER TABLE ONLY posting.queue_heads
+    ADD CONSTRAINT queue_heads_pkey PRIMARY KEY (workspace_id, channel_id);
+
+
+--
+-- Name: bot_alerts bot_alerts_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_alerts
+    ADD CONSTRAINT bot_alerts_pkey PRIMARY KEY (workspace_id, provider, alert);
+
+
+--
+-- Name: bot_inbox bot_inbox_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_inbox
+    ADD CONSTRAINT bot_inbox_pkey PRIMARY KEY (workspace_id, provider, chat_id, provider_message_id);
+
+
+--
+-- Name: bot_logs bot_logs_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_logs
+    ADD CONSTRAINT bot_logs_pkey PRIMARY KEY (workspace_id, ts, id);
+
+
+--
+-- Name: bot_logs_default bot_logs_default_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_logs_default
+    ADD CONSTRAINT bot_logs_default_pkey PRIMARY KEY (workspace_id, ts, id);
+
+
+--
+-- Name: bot_outbox bot_outbox_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_outbox
+    ADD CONSTRAINT bot_outbox_pkey PRIMARY KEY (workspace_id, answer_id);
+
+
+--
+-- Name: bot_poison bot_poison_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_poison
+    ADD CONSTRAINT bot_poison_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: bot_rules bot_rules_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_rules
+    ADD CONSTRAINT bot_rules_pkey PRIMARY KEY (workspace_id, rule_id, version);
+
+
+--
+-- Name: bot_state bot_state_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_state
+    ADD CONSTRAINT bot_state_pkey PRIMARY KEY (workspace_id, provider, chat_id);
+
+
+--
+-- Name: bots bots_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bots
+    ADD CONSTRAINT bots_pkey PRIMARY KEY (workspace_id, provider);
+
+
+--
+-- Name: bot_outbox one_answer_to_each_message; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_outbox
+    ADD CONSTRAINT one_answer_to_each_message UNIQUE (workspace_id, provider, chat_id, inbound_provider_message_id);
+
+
+--
+-- Name: bot_poison poison_is_kept_once; Type: CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_poison
+    ADD CONSTRAINT poison_is_kept_once UNIQUE (workspace_id, provider, body_hash);
+
+
+--
 -- Name: messages_in_order; Type: INDEX; Schema: bus; Owner: -
 --
 
@@ -5731,6 +7593,48 @@ CREATE INDEX receipts_by_hash ON posting.ingress_receipts USING btree (workspace
 
 
 --
+-- Name: answers_failed; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE INDEX answers_failed ON shopbot.bot_outbox USING btree (workspace_id, provider, failed_at) WHERE (phase = ANY (ARRAY['failed'::text, 'dead'::text]));
+
+
+--
+-- Name: answers_open; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE INDEX answers_open ON shopbot.bot_outbox USING btree (workspace_id, provider, chat_id, seq) WHERE (phase = 'open'::text);
+
+
+--
+-- Name: logs_by_chat; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE INDEX logs_by_chat ON ONLY shopbot.bot_logs USING btree (workspace_id, provider, chat_id, ts);
+
+
+--
+-- Name: bot_logs_default_workspace_id_provider_chat_id_ts_idx; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE INDEX bot_logs_default_workspace_id_provider_chat_id_ts_idx ON shopbot.bot_logs_default USING btree (workspace_id, provider, chat_id, ts);
+
+
+--
+-- Name: inbox_by_time; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE INDEX inbox_by_time ON shopbot.bot_inbox USING btree (workspace_id, ts);
+
+
+--
+-- Name: rule_is_enabled_once; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE UNIQUE INDEX rule_is_enabled_once ON shopbot.bot_rules USING btree (workspace_id, rule_id) WHERE enabled;
+
+
+--
 -- Name: messages_default_pkey; Type: INDEX ATTACH; Schema: bus; Owner: -
 --
 
@@ -5819,6 +7723,20 @@ ALTER INDEX posting.events_by_message ATTACH PARTITION posting.events_default_wo
 --
 
 ALTER INDEX posting.events_of_errors ATTACH PARTITION posting.events_default_workspace_id_result_ts_idx;
+
+
+--
+-- Name: bot_logs_default_pkey; Type: INDEX ATTACH; Schema: shopbot; Owner: -
+--
+
+ALTER INDEX shopbot.bot_logs_pkey ATTACH PARTITION shopbot.bot_logs_default_pkey;
+
+
+--
+-- Name: bot_logs_default_workspace_id_provider_chat_id_ts_idx; Type: INDEX ATTACH; Schema: shopbot; Owner: -
+--
+
+ALTER INDEX shopbot.logs_by_chat ATTACH PARTITION shopbot.bot_logs_default_workspace_id_provider_chat_id_ts_idx;
 
 
 --
@@ -5920,10 +7838,66 @@ CREATE TRIGGER count_updated AFTER UPDATE ON posting.deliveries REFERENCING OLD 
 
 
 --
+-- Name: deliveries delivery_brought_back; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER delivery_brought_back AFTER UPDATE ON posting.deliveries FOR EACH ROW WHEN (((old.phase <> 'inflight'::text) AND (new.phase = 'inflight'::text))) EXECUTE FUNCTION posting.drop_head();
+
+
+--
 -- Name: deliveries delivery_edge; Type: TRIGGER; Schema: posting; Owner: -
 --
 
 CREATE TRIGGER delivery_edge AFTER UPDATE ON posting.deliveries FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((((((((((((((old.status <> 'queued'::text) OR (new.status <> 'claimed'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'claimed'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'dead'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'failed_permanent'::text) OR (new.status <> 'retry'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: bot_outbox answer_edge; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE TRIGGER answer_edge AFTER UPDATE ON shopbot.bot_outbox FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((((old.status <> 'queued'::text) OR (new.status <> 'sending'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'dead'::text) OR (new.status <> 'sent'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: bot_logs append_only; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON shopbot.bot_logs FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: bot_logs append_only_truncate; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON shopbot.bot_logs FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: bots bot_variables_suffice; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER bot_variables_suffice AFTER INSERT OR UPDATE OF greeting_text, fallback_text, escalation_text, unsupported_text, variables ON shopbot.bots DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION shopbot.check_changed_rules();
+
+
+--
+-- Name: bot_rules rule_is_history; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE TRIGGER rule_is_history BEFORE DELETE ON shopbot.bot_rules FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: bot_rules rule_version_stays; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE TRIGGER rule_version_stays AFTER UPDATE ON shopbot.bot_rules FOR EACH ROW WHEN (((to_jsonb(old.*) - 'enabled'::text) IS DISTINCT FROM (to_jsonb(new.*) - 'enabled'::text))) EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: bot_rules rules_fit_together; Type: TRIGGER; Schema: shopbot; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER rules_fit_together AFTER INSERT OR UPDATE ON shopbot.bot_rules DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION shopbot.check_changed_rules();
 
 
 --
@@ -6100,6 +8074,30 @@ ALTER TABLE ONLY posting.pull_items
 
 ALTER TABLE ONLY posting.pull_sources
     ADD CONSTRAINT pull_sources_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: bot_alerts bot_alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_alerts
+    ADD CONSTRAINT bot_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: bot_rules bot_rules_workspace_id_fkey; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bot_rules
+    ADD CONSTRAINT bot_rules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: bots bots_workspace_id_fkey; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE ONLY shopbot.bots
+    ADD CONSTRAINT bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -6451,6 +8449,13 @@ CREATE POLICY every_workspace ON posting.pull_sources TO beresta_system USING (t
 
 
 --
+-- Name: queue_heads every_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY every_workspace ON posting.queue_heads TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: ingest_runs; Type: ROW SECURITY; Schema: posting; Owner: -
 --
 
@@ -6613,6 +8618,13 @@ CREATE POLICY only_this_workspace ON posting.pull_sources TO beresta_app USING (
 
 
 --
+-- Name: queue_heads only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON posting.queue_heads TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: platform_limits; Type: ROW SECURITY; Schema: posting; Owner: -
 --
 
@@ -6641,6 +8653,172 @@ ALTER TABLE posting.pull_items ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE posting.pull_sources ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: queue_heads; Type: ROW SECURITY; Schema: posting; Owner: -
+--
+
+ALTER TABLE posting.queue_heads ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_alerts; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_alerts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_inbox; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_inbox ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_logs; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_logs ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_outbox; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_outbox ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_poison; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_poison ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_rules; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_rules ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_state; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bot_state ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bots; Type: ROW SECURITY; Schema: shopbot; Owner: -
+--
+
+ALTER TABLE shopbot.bots ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_alerts every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_alerts TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_inbox every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_inbox TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_logs every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_logs TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_outbox every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_outbox TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_poison every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_poison TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_rules every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_rules TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_state every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bot_state TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bots every_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY every_workspace ON shopbot.bots TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_alerts only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_inbox only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_inbox TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_logs only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_logs TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_outbox only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_outbox TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_poison only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_poison TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_rules only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_rules TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_state only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bot_state TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bots only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON shopbot.bots TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
 
 --
 -- PostgreSQL database dump complete

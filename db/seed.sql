@@ -63,3 +63,96 @@ select w.workspace_id, g.channel_id, g.platform, g.target_id, 'demo-' || g.platf
   from given g, core.workspaces w
  where w.name = 'demo'
 on conflict do nothing;
+
+-- The shop's bot in both messengers, with the tokens of the demo bots above.
+insert into shopbot.bots (workspace_id, provider, secret_ref, greeting_text, fallback_text, escalation_text, unsupported_text, menu, variables)
+select w.workspace_id, g.provider, coalesce(nullif(current_setting('seed.' || g.provider || '_secret_ref', true), ''), g.secret_ref),
+       E'Здравствуйте! Это магазин «{{shop_name}}». Спросите о доставке, оплате, возврате, гарантии или контактах.\n'
+       'Hello! Ask about delivery, payment, returns, warranty or contacts.',
+       E'Не совсем понял вас. Выберите тему или напишите другими словами.\n'
+       'Sorry, I did not get that. Choose a topic or put it in other words.',
+       E'Передаю вопрос сотруднику: он ответит здесь. Срочно? Звоните: {{phone}}, {{hours}}.\n'
+       'A colleague will answer here. Urgent? Call {{phone}}, {{hours_en}}.',
+       E'Я понимаю только текст. Напишите, пожалуйста, словами.\nI understand text only. Please put it in words.',
+       '[[{"text": "Доставка"}, {"text": "Оплата"}], [{"text": "Возврат"}, {"text": "Гарантия"}],
+         [{"text": "Контакты"}, {"text": "In English", "payload": "english"}]]',
+       '{"shop_name": "Берёзка", "phone": "8 800 000-00-00", "address": "Великий Новгород, Людогощая ул., 5", "hours": "ежедневно с 10 до 21",
+         "address_en": "5 Lyudogoshchaya St, Veliky Novgorod", "hours_en": "10 am to 9 pm every day"}'
+  from core.workspaces w, (values ('max', 'env:BERESTA_DEMO_MAX_TOKEN'), ('telegram', 'env:BERESTA_DEMO_TELEGRAM_TOKEN')) g (provider, secret_ref)
+ where w.name = 'demo'
+on conflict (workspace_id, provider) do update set secret_ref = excluded.secret_ref;
+
+-- Five questions that everybody asks, in two languages. A workspace that has rules already keeps them.
+with topics (intent, ru_keywords, ru_answer, en_keywords, en_answer) as (values
+    ('delivery', '["доставк", "привез", "курьер", "самовывоз", "пункт выдачи"]'::jsonb,
+     'Доставляем курьером за 1–3 дня по городу (300 ₽, от 3000 ₽ бесплатно) и в пункты выдачи по всей России за 2–7 дней. Самовывоз: {{address}}, {{hours}}.',
+     '["delivery", "deliver", "shipping", "courier", "pickup"]'::jsonb,
+     'We deliver by courier in 1–3 days within the city (300 ₽, free from 3000 ₽) and to pickup points all over Russia in 2–7 days. Our shop: {{address_en}}, {{hours_en}}.'),
+    ('payment', '["оплат", "оплачив", "картой", "наличн", "сбп"]',
+     'Оплатить можно картой или по СБП на сайте, а при получении ещё и наличными. Чек приходит на почту.',
+     '["payment", "pay by", "pay with", "credit card", "cash"]',
+     'Pay by card or fast bank transfer on the site, or also in cash on delivery. The receipt comes by e-mail.'),
+    ('returns', '["возврат", "вернуть", "обмен"]',
+     'Товар можно вернуть в течение 14 дней, если он не был в употреблении. Чтобы начать, напишите «оформить возврат».',
+     '["return", "refund", "exchange"]',
+     'Goods that were not used can be returned within 14 days. To begin, write “start a return”.'),
+    ('warranty', '["гаранти", "сломал", "ремонт", "не работает"]',
+     'Гарантия 12 месяцев. Принесите товар с чеком в магазин ({{address}}) или напишите нам, что случилось: ремонт бесплатный.',
+     '["warranty", "guarantee", "broken", "repair"]',
+     'The warranty is 12 months. Bring the goods and the receipt to the shop ({{address_en}}) or tell us what happened: repair is free.'),
+    ('contacts', '["контакт", "телефон", "адрес", "где вы", "время работы", "оператор"]',
+     'Магазин «{{shop_name}}»: {{address}}, {{hours}}, телефон {{phone}}.',
+     '["contact", "phone", "address", "where are you", "opening hours", "operator"]',
+     'The shop: {{address_en}}, {{hours_en}}, phone {{phone}}.')
+), rules as (
+    select jsonb_build_object('rule_id', t.intent || '_ru', 'intent', t.intent, 'priority', 10, 'response_template', t.ru_answer,
+                              'pattern', jsonb_build_object('keywords', t.ru_keywords, 'mode', 'contains'),
+                              'buttons', case t.intent when 'returns' then '[[{"text": "Оформить возврат"}]]'::jsonb else '[]' end) as rule
+      from topics t
+    union all
+    select jsonb_build_object('rule_id', t.intent || '_en', 'intent', t.intent, 'priority', 10, 'response_template', t.en_answer,
+                              'pattern', jsonb_build_object('keywords', t.en_keywords, 'mode', 'contains'),
+                              'buttons', case t.intent when 'returns' then '[[{"text": "Start a return"}]]'::jsonb else '[]' end)
+      from topics t
+    union all
+    -- The return itself, step by step: order number, reason, instructions.
+    select value from jsonb_array_elements('[
+        {"rule_id": "english", "intent": "menu", "priority": 5, "pattern": {"keywords": ["english"], "mode": "contains"},
+         "response_template": "Ask about delivery, payment, returns, warranty or contacts.",
+         "buttons": [[{"text": "Delivery"}, {"text": "Payment"}], [{"text": "Returns"}, {"text": "Warranty"}], [{"text": "Contacts"}]]},
+
+        {"rule_id": "return_ru", "intent": "return_ru", "priority": 20, "max_turns": 8, "next_state": "return_ru_order",
+         "pattern": {"keywords": ["оформить возврат", "сделать возврат", "хочу вернуть", "начать возврат"], "mode": "contains"},
+         "response_template": "Оформим возврат. Напишите номер заказа, например 10234.", "buttons": [[{"text": "Отмена"}]]},
+        {"rule_id": "return_ru_order", "intent": "return_ru", "state": "return_ru_order", "capture": "order_number", "max_turns": 8,
+         "pattern": {"keywords": [], "mode": "contains"}, "check_pattern": "^(№|#)? ?[0-9]{4,10}$", "next_state": "return_ru_reason",
+         "response_template": "Заказ {{order_number}}. Почему возвращаете?",
+         "re_ask_template": "В номере заказа от 4 до 10 цифр, например 10234. Он есть в письме о заказе. Напишите номер или «отмена».",
+         "buttons": [[{"text": "Не подошёл размер"}], [{"text": "Брак"}], [{"text": "Передумал(а)"}]]},
+        {"rule_id": "return_ru_reason", "intent": "return_ru", "state": "return_ru_reason", "capture": "reason", "max_turns": 8,
+         "pattern": {"keywords": [], "mode": "contains"}, "next_state": "default",
+         "response_template": "Записали возврат заказа {{order_number}}, причина: {{reason}}. Упакуйте товар с чеком и отдайте курьеру или принесите в магазин: {{address}}, {{hours}}. Деньги вернём за 10 дней."},
+        {"rule_id": "return_ru_order_cancel", "intent": "return_ru", "state": "return_ru_order", "next_state": "default", "max_turns": 8,
+         "pattern": {"keywords": ["отмена", "отменить", "стоп"], "mode": "contains"}, "response_template": "Возврат отменён. Чем ещё помочь?"},
+        {"rule_id": "return_ru_reason_cancel", "intent": "return_ru", "state": "return_ru_reason", "next_state": "default", "max_turns": 8,
+         "pattern": {"keywords": ["отмена", "отменить возврат", "стоп"], "mode": "contains"}, "response_template": "Возврат отменён. Чем ещё помочь?"},
+
+        {"rule_id": "return_en", "intent": "return_en", "priority": 20, "max_turns": 8, "next_state": "return_en_order",
+         "pattern": {"keywords": ["start a return", "make a return", "want to return", "return my order"], "mode": "contains"},
+         "response_template": "Let us arrange the return. What is the order number? For example 10234.", "buttons": [[{"text": "Cancel"}]]},
+        {"rule_id": "return_en_order", "intent": "return_en", "state": "return_en_order", "capture": "order_number", "max_turns": 8,
+         "pattern": {"keywords": [], "mode": "contains"}, "check_pattern": "^(№|#)? ?[0-9]{4,10}$", "next_state": "return_en_reason",
+         "response_template": "Order {{order_number}}. Why do you return it?",
+         "re_ask_template": "An order number has 4 to 10 digits, for example 10234. You find it in the order e-mail. Write the number or “cancel”.",
+         "buttons": [[{"text": "Wrong size"}], [{"text": "Defect"}], [{"text": "Changed my mind"}]]},
+        {"rule_id": "return_en_reason", "intent": "return_en", "state": "return_en_reason", "capture": "reason", "max_turns": 8,
+         "pattern": {"keywords": [], "mode": "contains"}, "next_state": "default",
+         "response_template": "The return of order {{order_number}} is noted, reason: {{reason}}. Pack the goods with the receipt and give them to the courier or bring them to the shop: {{address_en}}, {{hours_en}}. The money is back within 10 days."},
+        {"rule_id": "return_en_order_cancel", "intent": "return_en", "state": "return_en_order", "next_state": "default", "max_turns": 8,
+         "pattern": {"keywords": ["cancel", "stop"], "mode": "contains"}, "response_template": "The return is cancelled. What else can I do for you?"},
+        {"rule_id": "return_en_reason_cancel", "intent": "return_en", "state": "return_en_reason", "next_state": "default", "max_turns": 8,
+         "pattern": {"keywords": ["cancel the return", "cancel", "stop"], "mode": "contains"}, "response_template": "The return is cancelled. What else can I do for you?"}]')
+)
+select shopbot.save_rules(w.workspace_id, r.rules, 'seed')
+  from core.workspaces w, (select jsonb_agg(rule) as rules from rules) r
+ where w.name = 'demo' and not exists (select from shopbot.bot_rules x where x.workspace_id = w.workspace_id);

@@ -15,8 +15,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("testkit", &["kernel", "platform"]),
     ("messengers", &["kernel", "outbound"]),
     ("posting", &["kernel", "platform", "outbound", "messengers"]),
-    ("console", &["kernel", "platform", "posting"]),
-    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "simulators", "console"]),
+    ("shopbot", &["kernel", "platform", "messengers"]),
+    ("console", &["kernel", "platform", "posting", "shopbot"]),
+    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "shopbot", "simulators", "console"]),
     ("xtask", &[]),
 ];
 /// A file that a person reads in one sitting. Tests may be a little longer.

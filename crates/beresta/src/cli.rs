@@ -41,6 +41,9 @@ enum Command {
     /// The runbook of posting: look, requeue, pause, enable, rotate, release, settle
     #[command(subcommand)]
     Ops(OpsCommand),
+    /// Try the rules of the shop bot: talk to it, or replay conversations
+    #[command(subcommand)]
+    Shopbot(ShopbotCommand),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -182,6 +185,35 @@ enum TokenCommand {
     },
 }
 
+#[derive(Subcommand)]
+enum ShopbotCommand {
+    /// Talk to the bot in the terminal, against the real rules; shows the matched rule and the state after each line, and
+    /// neither writes nor sends anything
+    Try {
+        /// Name or id of the workspace
+        #[arg(long)]
+        workspace: String,
+        /// Whose bot: max or telegram
+        #[arg(long, default_value = "max")]
+        provider: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Replay conversations with expected answers; ends with status 0 only if every one went as expected
+    Test {
+        /// A YAML file of scenarios; docs/shopbot.md shows one
+        file: std::path::PathBuf,
+        /// Name or id of the workspace
+        #[arg(long)]
+        workspace: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
 #[derive(Args)]
 pub(crate) struct TokenCreate {
     /// Name or id of the workspace
@@ -241,6 +273,12 @@ pub(crate) async fn run() -> Result<ExitCode> {
             commands::token::revoke(&place.config()?, &workspace, token_id).await
         }
         Command::Ops(command) => commands::ops::run(command).await,
+        Command::Shopbot(ShopbotCommand::Try { workspace, provider, place }) => {
+            commands::shopbot::try_rules(&place.config()?, &workspace, &provider).await
+        }
+        Command::Shopbot(ShopbotCommand::Test { file, workspace, json, place }) => {
+            commands::shopbot::test_rules(&place.config()?, &workspace, &file, json).await
+        }
         Command::Openapi => {
             println!("{}", crate::operations::openapi_json());
             Ok(ExitCode::SUCCESS)

@@ -338,11 +338,7 @@ impl Values {
 
 /// Fetches a secret from where its reference points.
 pub(crate) fn read_secret(reference: &SecretRef) -> Result<Secret> {
-    let text = match reference {
-        SecretRef::Env(name) => std::env::var(name).with_context(|| format!("the variable {name} is not set"))?,
-        SecretRef::File(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?,
-    };
-    Ok(Secret::new(text.trim_end_matches(['\r', '\n'])))
+    platform::secrets::read(reference).map_err(anyhow::Error::msg)
 }
 
 /// The settings as a `beresta.toml` with every default, for `beresta doctor --settings`.

@@ -127,6 +127,7 @@ pub(crate) fn openapi_json() -> String {
     let mut document = Docs::openapi();
     document.merge(api::Docs::openapi());
     document.merge(posting::http::Docs::openapi());
+    document.merge(shopbot::http::Docs::openapi());
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()));
     document.to_pretty_json().unwrap_or_default()

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use messengers::{Max, Messenger, Telegram};
 use outbound::{Client, FetchSettings, Fetcher};
-use platform::http::App;
+use platform::{http::App, secrets::Secrets};
 use posting::{
     alerts::{Mail, Teller},
     dispatcher::{Credentials, Tools},
@@ -17,6 +17,8 @@ pub(crate) struct Outside {
     pub(crate) max: Messenger,
     pub(crate) fetcher: Fetcher,
     pub(crate) credentials: Credentials,
+    /// The tokens of the bots.
+    secrets: Secrets,
 }
 
 impl Outside {
@@ -35,11 +37,30 @@ impl Outside {
             max: Messenger::Max(Max::new(max, &max_url)),
             fetcher,
             credentials: Credentials::default(),
+            secrets: Secrets::default(),
         })
     }
 
     pub(crate) fn teller(&self, app: &App, mail: Option<Mail>) -> Teller {
         Teller { db: app.db.clone(), telegram: self.telegram.clone(), credentials: self.credentials.clone(), mail }
+    }
+
+    pub(crate) fn bot_teller(&self, app: &App) -> shopbot::alerts::Teller {
+        shopbot::alerts::Teller {
+            db: app.db.clone(),
+            telegram: self.telegram.clone(),
+            max: self.max.clone(),
+            secrets: self.secrets.clone(),
+        }
+    }
+
+    pub(crate) fn sender_tools(&self, app: &App) -> shopbot::sender::Tools {
+        shopbot::sender::Tools {
+            db: app.db.clone(),
+            telegram: self.telegram.clone(),
+            max: self.max.clone(),
+            secrets: self.secrets.clone(),
+        }
     }
 
     pub(crate) fn tools(&self, app: &App) -> Tools {

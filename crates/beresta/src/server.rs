@@ -67,6 +67,7 @@ impl Server {
             upkeep::schedule(&db).await?;
             posting::pull::schedule(&db).await?;
             posting::upkeep::schedule(&db).await?;
+            shopbot::upkeep::schedule(&db).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
         if config.roles.contains(&Role::Api) {
@@ -78,9 +79,12 @@ impl Server {
                 in_flight_per_workspace_max: (config.dispatch_in_flight_max / 2).max(1),
             };
             tasks.spawn(posting::Dispatcher::new(outside.tools(&app), settings).run(stop.clone()));
+            let sender = shopbot::Sender::new(outside.sender_tools(&app), shopbot::sender::Settings::default());
+            tasks.spawn(sender.run(stop.clone()));
         }
         if config.roles.contains(&Role::Monitor) {
             tasks.spawn(posting::monitor::run(db.clone(), stop.clone()));
+            tasks.spawn(shopbot::monitor::run(db.clone(), stop.clone()));
         }
         let router = router(config, &database, &app, &outside, roles)?;
         tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
@@ -102,6 +106,8 @@ fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) ->
     posting::pull::register(&mut registry, db, outside.fetcher.clone(), posting::pull::Secrets::default());
     posting::upkeep::register(&mut registry, db, &app.objects);
     posting::alerts::register(&mut registry, outside.teller(app, config.mail.clone()));
+    shopbot::upkeep::register(&mut registry, db);
+    shopbot::alerts::register(&mut registry, outside.bot_teller(app));
     if has_demo_jobs {
         tour::jobs::register(&mut registry, db);
     }
@@ -122,6 +128,7 @@ fn router(config: &Config, database: &Database, app: &App, outside: &Outside, ro
         router = router
             .merge(http::api::router())
             .merge(posting::http::router(outside.fetcher.clone()))
+            .merge(shopbot::http::router())
             .merge(console::router(Arc::new(info)));
     }
     Ok(http::wrap(router, config.limits).with_state(app.clone()))

@@ -6,12 +6,14 @@
 
 mod answer;
 mod contract;
+mod inbound;
 mod max;
 mod messenger;
 mod multipart;
 mod telegram;
 
 pub use contract::{Button, Buttons, Channel, Media, MediaKind, MediaSource, Meta, ParseMode, Raw, Sent, Uploaded};
+pub use inbound::{Inbound, InboundKind, Unreadable};
 pub use max::{Max, NOT_READY_PAUSES, UPLOAD_LIFETIME};
 pub use messenger::Messenger;
 pub use telegram::Telegram;

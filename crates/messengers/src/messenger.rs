@@ -82,6 +82,15 @@ impl Messenger {
         }
     }
 
+    /// Tells the provider that a pressed button was heard. MAX has no such wait: its way to answer a press would show a notice
+    /// or change the message.
+    pub async fn answer_callback(&self, channel: &Channel, callback_id: &str) -> Result<(), AdapterError> {
+        match self {
+            Self::Telegram(telegram) => telegram.answer_callback(channel, callback_id).await,
+            Self::Max(_) => Ok(()),
+        }
+    }
+
     /// Asks the provider whose token it is: the name of the bot.
     pub async fn check(&self, token: &Secret) -> Result<String, AdapterError> {
         match self {

@@ -8,11 +8,13 @@ pub mod install;
 mod sql;
 
 pub mod bus;
+pub mod failpoint;
 pub mod jobs;
 pub mod journal;
 pub mod objects;
 pub mod process;
 pub mod reads;
+pub mod secrets;
 pub mod tokens;
 pub mod upkeep;
 pub mod wake;

@@ -179,8 +179,8 @@ impl JournalRead {
 /// A place in the journal, which is ordered by time and then by number. Opaque to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    micros: i64,
-    id: i64,
+    pub micros: i64,
+    pub id: i64,
 }
 
 impl fmt::Display for Cursor {

@@ -10,7 +10,7 @@ pub const SQL: Module = Module {
         "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus"
     ],
     functions: sql_files!["functions":
-        "upkeep_journals" "grant_access" "append_journal" "record_error"
+        "near_names" "upkeep_journals" "grant_access" "append_journal" "record_error"
         "create_workspace" "create_token" "revoke_token" "find_token"
         "register_job_type" "enqueue_jobs" "enqueue_job" "claim_jobs" "expire_leases" "complete_jobs" "fail_jobs"
         "release_jobs" "extend_leases" "retry_job" "next_due_at" "put_schedule" "fire_schedules" "report_process"

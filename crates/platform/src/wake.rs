@@ -22,18 +22,21 @@ use uuid::Uuid;
 pub enum Topic {
     Jobs,
     Bus,
-    /// Something to send.
+    /// A post to send.
     Deliveries,
+    /// An answer of a bot to send.
+    Answers,
 }
 
 impl Topic {
-    const ALL: [Self; 3] = [Self::Jobs, Self::Bus, Self::Deliveries];
+    const ALL: [Self; 4] = [Self::Jobs, Self::Bus, Self::Deliveries, Self::Answers];
 
     fn channel(self) -> &'static str {
         match self {
             Self::Jobs => "beresta_jobs",
             Self::Bus => "beresta_bus",
             Self::Deliveries => "beresta_deliveries",
+            Self::Answers => "beresta_answers",
         }
     }
 
@@ -41,7 +44,8 @@ impl Topic {
     fn interval(self) -> Duration {
         match self {
             Self::Jobs | Self::Deliveries => Duration::from_millis(50),
-            Self::Bus => Duration::from_millis(10),
+            // Somebody looks at a screen.
+            Self::Bus | Self::Answers => Duration::from_millis(10),
         }
     }
 }
@@ -59,6 +63,7 @@ struct Inner {
     jobs: Line,
     bus: Line,
     deliveries: Line,
+    answers: Line,
 }
 
 #[derive(Debug)]
@@ -79,7 +84,8 @@ impl Line {
 
 impl Wake {
     pub(crate) fn new(pool: PgPool) -> Self {
-        let inner = Inner { pool, process: Uuid::new_v4(), jobs: Line::new(), bus: Line::new(), deliveries: Line::new() };
+        let line = Line::new;
+        let inner = Inner { pool, process: Uuid::new_v4(), jobs: line(), bus: line(), deliveries: line(), answers: line() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -153,6 +159,7 @@ impl Wake {
             Topic::Jobs => &self.inner.jobs,
             Topic::Bus => &self.inner.bus,
             Topic::Deliveries => &self.inner.deliveries,
+            Topic::Answers => &self.inner.answers,
         }
     }
 

@@ -28,22 +28,22 @@ pub(crate) struct Sending {
 }
 
 /// Claims what is due: each delivery with the time of its slot.
-pub(crate) async fn claim_due(
+pub(crate) async fn claim_deliveries(
     db: impl PgExecutor<'_>,
     workspace: WorkspaceId,
     run_id: &str,
     limit: i32,
-    heads: &Value,
 ) -> Result<Vec<(Timestamp, Uuid)>, DbError> {
-    let query = "select not_before, delivery_id from posting.claim_due($1, $2, $3, $4)";
+    let query = "select not_before, delivery_id from posting.claim_deliveries($1, $2, $3)";
     let rows: Vec<(SqlTimestamp, Uuid)> =
-        sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).bind(heads).fetch_all(db).await?;
+        sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).fetch_all(db).await?;
     Ok(rows.into_iter().map(|(slot, id)| (slot.to_jiff(), id)).collect())
 }
 
-/// Where the queue of each channel begins, looking from `from` on.
-pub(crate) async fn queue_heads(db: impl PgExecutor<'_>, workspace: WorkspaceId, from: &Value) -> Result<Value, DbError> {
-    Ok(sqlx::query_scalar("select posting.queue_heads($1, $2)").bind(workspace.uuid()).bind(from).fetch_one(db).await?)
+/// Looks where the queue of each channel begins.
+pub(crate) async fn find_heads(db: impl PgExecutor<'_>, workspace: WorkspaceId, is_whole: bool) -> Result<(), DbError> {
+    sqlx::query("select posting.find_heads($1, $2)").bind(workspace.uuid()).bind(is_whole).execute(db).await?;
+    Ok(())
 }
 
 pub(crate) async fn start_sending(

@@ -32,10 +32,10 @@ pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
             rewrite(db, "enqueue_messages_and_deliveries", after_receipt, &format!("{dies} {after_receipt}")).await
         }
         Plant::NoGates => {
-            for function in ["claim_due", "start_sending"] {
+            for function in ["claim_deliveries", "start_sending"] {
                 rewrite(db, function, "c.max_parallel - coalesce(", "c.max_parallel + 8 - coalesce(").await?;
             }
-            rewrite(db, "claim_due", "interval '1 second' / k.rate_rps::float8", "interval '10 milliseconds'").await
+            rewrite(db, "claim_deliveries", "interval '1 second' / k.rate_rps::float8", "interval '10 milliseconds'").await
         }
     }
 }

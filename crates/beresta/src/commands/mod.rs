@@ -7,6 +7,7 @@ pub(crate) mod migrate;
 pub(crate) mod ops;
 pub(crate) mod seed;
 pub(crate) mod serve;
+pub(crate) mod shopbot;
 pub(crate) mod simulate;
 pub(crate) mod token;
 pub(crate) mod workspace;

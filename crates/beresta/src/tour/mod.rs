@@ -2,6 +2,7 @@
 
 pub(crate) mod jobs;
 mod posting;
+mod shopbot;
 mod stops;
 
 use std::time::Instant;
@@ -39,6 +40,7 @@ impl Tour {
         let mut report = Report::default();
         stops::play(self, &mut report).await;
         posting::play(self, &mut report).await;
+        shopbot::play(self, &mut report).await;
         let Report { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0

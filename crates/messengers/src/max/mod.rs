@@ -6,6 +6,7 @@
 mod answers;
 mod classify;
 mod request;
+pub(crate) mod update;
 mod upload;
 
 use std::{sync::Arc, time::Duration};
@@ -138,7 +139,7 @@ impl Max {
         let mut pauses = self.not_ready_pauses.iter();
         loop {
             let mut request = self.request(Method::POST, "/messages", &channel.token)?;
-            request = request.query(&[("chat_id", &channel.target_id)]);
+            request = request.query(&[request::target(&channel.target_id)]);
             if meta.disable_preview {
                 request = request.query(&[("disable_link_preview", true)]);
             }

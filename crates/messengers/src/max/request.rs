@@ -35,6 +35,11 @@ impl Item {
     }
 }
 
+/// Whom a message is for: a chat, or a person when a press of a button named no chat (`user:ID`).
+pub(super) fn target(target_id: &str) -> (&'static str, &str) {
+    target_id.strip_prefix("user:").map_or(("chat_id", target_id), |user| ("user_id", user))
+}
+
 pub(super) const fn kind_name(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "image",

@@ -7,6 +7,7 @@
 mod answers;
 mod classify;
 mod request;
+pub(crate) mod update;
 
 use kernel::{AdapterError, Secret};
 use outbound::Client;
@@ -81,6 +82,13 @@ impl Telegram {
             Err(error) if classify::is_already_gone(&error) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Lets a pressed button stop turning. One that was released already, or too late, is refused, and that is no harm.
+    pub async fn answer_callback(&self, channel: &Channel, callback_id: &str) -> Result<(), AdapterError> {
+        let mut call = Call::new("answerCallbackQuery");
+        call.set("callback_query_id", callback_id);
+        self.make(&channel.token, &call, Repeat::Harmless).await.map(drop)
     }
 
     pub async fn check(&self, token: &Secret) -> Result<String, AdapterError> {

@@ -15,12 +15,14 @@ begin
         select d.*, p.attempts_max, c.settings->>'on_unknown' as on_unknown
           from posting.channel_counters n
           join posting.channels c on c.workspace_id = n.workspace_id and c.channel_id = n.channel_id
+          left join posting.queue_heads q on q.workspace_id = n.workspace_id and q.channel_id = n.channel_id
          cross join lateral posting.policy(n.workspace_id) p
           join lateral (
               select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt, h.trace_id, h.not_before,
                      h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
                where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
+                 and h.created_at >= posting.head_of(q)
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
             or (d.status = 'claimed' and d.not_before <= now_ts

@@ -10,7 +10,7 @@ begin
     select * into channel from posting.channels c
      where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
     if not found then
-        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = posting.near_names(p_channel_id,
+        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = platform.near_names(p_channel_id,
             array(select c.channel_id from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return channel;

@@ -9,7 +9,7 @@ begin
                     where c.workspace_id = p_workspace_id and c.rate_group = p_rate_group
                     order by c.channel_id);
     if cardinality(names) = 0 then
-        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = posting.near_names(p_rate_group,
+        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = platform.near_names(p_rate_group,
             array(select c.rate_group from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return names;

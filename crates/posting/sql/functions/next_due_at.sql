@@ -5,9 +5,11 @@ set enable_seqscan = off as $$
     select min(greatest(d.not_before, case when d.status = 'retry' then d.next_retry_at end, c.paused_until, c.next_allowed_at, l.next_allowed_at))
       from posting.channels c
       left join posting.platform_limits l on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
+      left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
      cross join lateral (
           select q.not_before, q.status, q.next_retry_at from posting.deliveries q
            where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
+             and q.created_at >= posting.head_of(h)
            order by q.created_at limit 20) d
      where c.workspace_id = p_workspace_id and c.enabled
 $$;

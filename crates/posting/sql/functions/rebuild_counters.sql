@@ -1,5 +1,5 @@
--- Writes posting.channel_counters anew when dead versions have piled up in it, as they do while a transaction that runs for minutes
--- keeps vacuum from clearing them: looking up a counter then steps over all of them. Gives up at once when somebody reads the
+-- Writes posting.channel_counters anew, and empties the tables of heads and rates, when dead versions have piled up in them, as they do while a transaction that runs for minutes
+-- keeps vacuum from clearing them: looking up a row then steps over all of them. Gives up at once when somebody reads the
 -- table right now; the next look tries again. Returns whether it did.
 create or replace function posting.rebuild_counters() returns boolean language plpgsql
 set lock_timeout = '100ms' as $$
@@ -7,6 +7,13 @@ declare
     live_rows bigint;
     kept posting.channel_counters[];
 begin
+    -- What these two know is found again at once: nobody is refused, and the queues are looked at from their beginning.
+    if pg_relation_size('posting.queue_heads') > 1048576 then
+        truncate posting.queue_heads;
+    end if;
+    if pg_relation_size('posting.ingress_rates') > 1048576 then
+        truncate posting.ingress_rates;
+    end if;
     if pg_relation_size('posting.channel_counters') < 1048576 then
         return false;
     end if;

@@ -17,7 +17,7 @@ declare
 begin
     if not exists (select from posting.credential_bindings b
                     where b.workspace_id = p_workspace_id and b.auth_ref = p_new_auth_ref and b.platform = channel.platform) then
-        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = posting.near_names(
+        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = platform.near_names(
             p_new_auth_ref, array(select b.auth_ref from posting.credential_bindings b
                                    where b.workspace_id = p_workspace_id and b.platform = channel.platform));
     end if;

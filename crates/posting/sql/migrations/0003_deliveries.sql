@@ -67,11 +67,30 @@ create trigger delivery_edge after update on posting.deliveries for each row
 
 select platform.protect('posting.deliveries');
 
+-- A delivery that is brought back is older than the head of its queue, so the queue has none until the next look.
+create trigger delivery_brought_back after update on posting.deliveries for each row
+    when (old.phase <> 'inflight' and new.phase = 'inflight')
+    execute function posting.drop_head();
+
 create type posting.sendings as (
     workspace_id uuid, delivery_id uuid, message_id uuid, channel_id text, attempt int, claim_token text, operation text,
     rendered_text text, render_meta jsonb, trace_id text, platform text, target_id text, auth_ref text, media jsonb, follows jsonb
 );
 comment on type posting.sendings is 'A delivery that is being sent, with everything an adapter needs.';
+
+-- Not logged: after a crash the queues are looked at from their beginning once more.
+create unlogged table posting.queue_heads (
+    workspace_id uuid not null,
+    channel_id   text not null,
+    head_at      timestamptz not null,
+    -- When somebody last looked from the very beginning. What was committed long after it was made may be older than the head
+    -- until then, so a head that nobody has made sure of for a minute counts for nothing.
+    whole_at     timestamptz not null,
+    primary key (workspace_id, channel_id)
+) with (fillfactor = 50);
+comment on table posting.queue_heads is 'No delivery under way in this channel is older than this: see posting.find_heads.';
+select platform.protect('posting.queue_heads');
+grant truncate on posting.queue_heads to beresta_system;
 
 -- Which dispatchers are alive. What a silent one had claimed and not begun to send goes back within seconds; what it was
 -- sending may have arrived and waits for its lease.

@@ -88,6 +88,9 @@ create table posting.alerts (
 );
 comment on table posting.alerts is 'What is wrong right now, one row per kind of trouble: told once, and again only after a while.';
 
+-- See posting.rebuild_counters.
+grant truncate on posting.ingress_rates to beresta_system;
+
 select platform.protect('posting.pull_sources'), platform.protect('posting.pull_cursors'), platform.protect('posting.pull_items'),
        platform.protect('posting.ingest_runs'), platform.protect('posting.ingress_receipts'), platform.protect('posting.ingress_rates'),
        platform.protect('posting.alerts');

@@ -40,18 +40,11 @@ impl Credentials {
         let reference = reference.ok_or_else(|| {
             missing(format!("no credential `{auth_ref}` for {platform}: add a row to posting.credential_bindings"))
         })?;
-        let secret = read(&reference).await.map_err(missing)?;
+        let reference = SecretRef::parse(&reference).map_err(|problem| missing(problem.message))?;
+        let secret = platform::secrets::read(&reference).map_err(missing)?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, (Instant::now(), secret.clone()));
         Ok(secret)
     }
-}
-
-async fn read(reference: &str) -> Result<Secret, String> {
-    let text = match SecretRef::parse(reference).map_err(|problem| problem.message)? {
-        SecretRef::Env(name) => std::env::var(&name).map_err(|_| format!("the variable {name} is not set"))?,
-        SecretRef::File(path) => tokio::fs::read_to_string(&path).await.map_err(|_| format!("cannot read the file {path}"))?,
-    };
-    Ok(Secret::new(text.trim()))
 }
 
 fn missing(message: String) -> AdapterError {

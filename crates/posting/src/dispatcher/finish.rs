@@ -8,11 +8,11 @@ use std::{
 };
 
 use kernel::{AdapterError, Category, WorkspaceId};
-use platform::{Db, DbError, objects::Objects, wake::Topic};
+use platform::{Db, DbError, failpoint, objects::Objects, wake::Topic};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{Dispatcher, Tools, failpoint, send::Outcome};
+use super::{Dispatcher, Tools, send::Outcome};
 use crate::store::{self, Sending, Success};
 
 const BATCH_MAX: usize = 500;

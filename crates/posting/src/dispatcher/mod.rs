@@ -1,10 +1,9 @@
 //! The dispatcher: goes round the workspaces, claims what is due, sends it, and records what came of it.
 //!
-//! It decides nothing about who may be sent to and when: `posting.claim_due` and `posting.start_sending` do. It holds no transaction and no
+//! It decides nothing about who may be sent to and when: `posting.claim_deliveries` and `posting.start_sending` do. It holds no transaction and no
 //! connection while a provider is called. What it holds in memory may be lost at any moment: leases give it back.
 
 mod credentials;
-mod failpoint;
 mod finish;
 mod media;
 mod send;
@@ -23,8 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use kernel::WorkspaceId;
 use messengers::Messenger;
 use outbound::Fetcher;
-use platform::{Db, DbError, objects::Objects, wake::Topic};
-use serde_json::{Value, json};
+use platform::{Db, DbError, failpoint, objects::Objects, wake::Topic};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -57,6 +55,12 @@ const HEADS_EVERY: Duration = Duration::from_secs(1);
 const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A whole look that is slow comes this many times its own cost apart.
 const WHOLE_LOOK_SHARE: u32 = 20;
+/// A workspace is visited for this long after its last delivery, so that the heads of its queues come to stand behind what was finished.
+const BUSY_FOR: Duration = Duration::from_secs(3);
+/// Idle queues are looked at this much less often: within the minute that a head counts for.
+const IDLE_LOOK_AFTER: Duration = Duration::from_secs(25);
+/// What is known of a workspace that had nothing to send for this long is forgotten.
+const REMEMBER_FOR: Duration = Duration::from_mins(10);
 /// A third of the time after which a silent dispatcher's claims are taken back.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// The shortest time from one round to the next, and when the last one started so much that more is on its way: a claim costs the
@@ -102,13 +106,18 @@ struct Inner {
 #[derive(Default)]
 struct Place {
     in_flight: Arc<AtomicUsize>,
-    /// The last round found something to send here.
-    is_busy: bool,
-    heads: Arc<Value>,
+    /// When a round last found something to send here.
+    busy_at: Option<Instant>,
     heads_at: Option<Instant>,
     whole_look_after: Option<Instant>,
     /// Claimed for a slot that is still ahead.
     waiting: Vec<Held>,
+}
+
+impl Place {
+    fn is_busy(&self) -> bool {
+        self.busy_at.is_some_and(|at| at.elapsed() < BUSY_FOR)
+    }
 }
 
 /// A claim whose slot has not come.
@@ -241,6 +250,7 @@ impl Dispatcher {
 
     /// One round over all workspaces, beginning with another one each time.
     async fn round(&self, results: &mpsc::UnboundedSender<Finish>, start_at: usize) -> Result<Round, DbError> {
+        self.look_at_idle_queues().await?;
         let mut workspaces = self.busy_workspaces().await;
         workspaces.extend(store::due_workspaces(self.inner.tools.db.pool(), &workspaces).await?);
         let mut total = Round { is_any: !workspaces.is_empty(), ..Round::default() };
@@ -260,9 +270,26 @@ impl Dispatcher {
         Ok(total)
     }
 
+    /// Makes sure of the heads of queues that nobody is busy with, so that they go on to count; of those that were idle for long
+    /// nothing is known any more.
+    async fn look_at_idle_queues(&self) -> Result<(), DbError> {
+        let idle: Vec<WorkspaceId> = {
+            let mut places = self.inner.places.lock().await;
+            let now = Instant::now();
+            places.retain(|_, place| place.busy_at.is_none_or(|at| at.elapsed() < REMEMBER_FOR) || !place.waiting.is_empty());
+            let is_idle =
+                |place: &Place| !place.is_busy() && place.whole_look_after.is_some_and(|at| at + IDLE_LOOK_AFTER <= now);
+            places.iter().filter(|(_, place)| is_idle(place)).map(|(id, _)| *id).collect()
+        };
+        for workspace in idle {
+            self.find_heads(workspace).await?;
+        }
+        Ok(())
+    }
+
     async fn busy_workspaces(&self) -> Vec<WorkspaceId> {
         let places = self.inner.places.lock().await;
-        let mut busy: Vec<WorkspaceId> = places.iter().filter(|(_, place)| place.is_busy).map(|(id, _)| *id).collect();
+        let mut busy: Vec<WorkspaceId> = places.iter().filter(|(_, place)| place.is_busy()).map(|(id, _)| *id).collect();
         // The first of a round must be another one each time.
         busy.sort_unstable();
         busy
@@ -271,7 +298,7 @@ impl Dispatcher {
     async fn dispatch_one(&self, workspace: WorkspaceId, results: &mpsc::UnboundedSender<Finish>) -> Result<Round, DbError> {
         let inner = &self.inner;
         let mut round = Round::default();
-        let heads = self.heads(workspace).await?;
+        self.find_heads(workspace).await?;
         let (in_flight, due) = self.enter(workspace).await;
         round.started += self.start_held(workspace, due, &in_flight, results).await?;
         let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));
@@ -284,7 +311,7 @@ impl Dispatcher {
         let limit = i32::try_from(free.min(CLAIM_MAX)).unwrap_or(i32::MAX);
         let token = format!("{}-{}", inner.name, inner.claims.fetch_add(1, Ordering::Relaxed));
         // Two transactions: an update of a row that the same transaction has updated would check its foreign keys again.
-        let claimed = store::claim_due(inner.tools.db.pool(), workspace, &token, limit, &heads).await?;
+        let claimed = store::claim_deliveries(inner.tools.db.pool(), workspace, &token, limit).await?;
         failpoint::hit("posting.claimed");
         let now = inner.tools.db.clock().now();
         let held = |(slot, delivery_id): &(Timestamp, Uuid)| Held {
@@ -298,7 +325,9 @@ impl Dispatcher {
         inner.places.lock().await.entry(workspace).or_default().waiting.extend(ahead);
         let started = self.start_held(workspace, due, &in_flight, results).await?;
         round.started += started;
-        inner.places.lock().await.entry(workspace).or_default().is_busy = round.started > 0;
+        if round.started > 0 {
+            inner.places.lock().await.entry(workspace).or_default().busy_at = Some(Instant::now());
+        }
         round.is_more = started > 0;
         round.wake_at = self.next_look(workspace, first_slot, claimed.is_empty()).await?;
         Ok(round)
@@ -317,27 +346,25 @@ impl Dispatcher {
         Ok([slot, due, held].into_iter().flatten().min())
     }
 
-    /// Where the queues of a workspace begin, as of a second ago at most.
-    async fn heads(&self, workspace: WorkspaceId) -> Result<Arc<Value>, DbError> {
-        let (known, is_whole) = {
-            let mut places = self.inner.places.lock().await;
-            let place = places.entry(workspace).or_default();
-            if place.heads_at.is_some_and(|at| at.elapsed() < HEADS_EVERY) {
-                return Ok(Arc::clone(&place.heads));
+    /// Keeps what is known of the beginnings of a workspace's queues no older than a second.
+    async fn find_heads(&self, workspace: WorkspaceId) -> Result<(), DbError> {
+        let is_whole = {
+            let places = self.inner.places.lock().await;
+            let place = places.get(&workspace);
+            if place.and_then(|place| place.heads_at).is_some_and(|at| at.elapsed() < HEADS_EVERY) {
+                return Ok(());
             }
-            (Arc::clone(&place.heads), place.whole_look_after.is_none_or(|at| Instant::now() >= at))
+            place.and_then(|place| place.whole_look_after).is_none_or(|at| Instant::now() >= at)
         };
         let started = Instant::now();
-        let from = if is_whole { json!({}) } else { (*known).clone() };
-        let heads = Arc::new(store::queue_heads(self.inner.tools.db.pool(), workspace, &from).await?);
+        store::find_heads(self.inner.tools.db.pool(), workspace, is_whole).await?;
         let mut places = self.inner.places.lock().await;
         let place = places.entry(workspace).or_default();
-        place.heads = Arc::clone(&heads);
         place.heads_at = Some(Instant::now());
         if is_whole {
             place.whole_look_after = Some(Instant::now() + WHOLE_LOOK_EVERY.max(started.elapsed() * WHOLE_LOOK_SHARE));
         }
-        Ok(heads)
+        Ok(())
     }
 
     /// Starts what was claimed for a slot that has come now.

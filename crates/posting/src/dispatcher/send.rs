@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use kernel::{AdapterError, Category, ErrorScope, WorkspaceId};
 use messengers::{Buttons, Channel, Messenger, Meta, ParseMode, Sent};
+use platform::failpoint;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tools, failpoint, media};
+use super::{Tools, media};
 use crate::store::{self, Sending};
 
 /// A worker that was stopped for longer than this asks whether the delivery is still its own before it touches the network.

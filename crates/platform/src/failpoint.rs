@@ -1,5 +1,5 @@
 //! Places where the chaos harness ends this process on purpose: between any two steps that touch the database or the
-//! network. `BERESTA_FAILPOINTS=posting.claimed=0.01,posting.recorded=0.02` gives each place its odds; without the variable
+//! network. `BERESTA_FAILPOINTS=posting.claimed=0.01,shopbot.recorded=0.02` gives each place its odds; without the variable
 //! a place costs one look at a constant.
 
 use std::{collections::HashMap, sync::LazyLock};
@@ -10,7 +10,7 @@ static ODDS: LazyLock<Option<HashMap<String, f64>>> = LazyLock::new(|| {
     Some(text.split(',').filter_map(odds).collect())
 });
 
-pub(crate) fn hit(name: &str) {
+pub fn hit(name: &str) {
     if let Some(odds) = ODDS.as_ref().and_then(|all| all.get(name))
         && rand::random::<f64>() < *odds
     {

@@ -1,0 +1,37 @@
+-- Records a failure that may pass: the answer is tried again after a pause that doubles, never before what the provider asked for, or
+-- is dead after the last attempt that the bot allows. A provider that asks to wait is asked nothing until then.
+-- An attempt whose end nobody could read is counted: the answer may have arrived.
+-- Returns retry or dead; `lost` when the claim no longer holds, and then nothing is changed.
+create or replace function shopbot.retry_answer(p_workspace_id uuid, p_answer_id uuid, p_claim_token text, p_error jsonb) returns text
+language plpgsql as $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant jsonb := shopbot.short_error(p_error);
+    asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
+    bot shopbot.bots;
+    answer shopbot.bot_outbox;
+    pause float8;
+begin
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token;
+    if not found then
+        return 'lost';
+    end if;
+    -- The bot before its answers, here as everywhere.
+    if error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')) then
+        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
+    end if;
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+       for no key update;
+    if not found then
+        return 'lost';
+    elsif answer.attempt >= bot.attempts_max then
+        return shopbot.end_attempt(answer, 'dead', null, error);
+    end if;
+    pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));
+    -- Jitter is added, never subtracted: failures come in groups, and a group must spread out.
+    return shopbot.end_attempt(answer, 'retry', now_ts + (greatest(pause, asked) + least(pause, 60) * 0.2 * random()) * interval '1 second', error);
+end
+$$;

@@ -1,0 +1,19 @@
+//! The SQL of shopbot.
+
+use platform::{install::Module, sql_files};
+
+pub const SQL: Module = Module {
+    name: "shopbot",
+    schemas: &["shopbot"],
+    prelude: sql_files!["prelude":
+        "clean_text" "fold_text" "fold_keywords" "is_pattern" "is_quick_replies" "is_variables" "is_check_pattern" "check_changed_rules"
+    ],
+    migrations: sql_files!["migrations": "0001_bots" "0002_rules" "0003_conversations" "0004_logs"],
+    functions: sql_files!["functions":
+        "template_names" "render_template" "known_variables" "check_rules"
+        "read_rule" "lock_rules" "save_rules" "save_rule" "enable_rule"
+        "match_rule" "decide" "handle_message" "try_message" "find_bot" "keep_poison"
+        "claim_answers" "mark_sent_late" "mark_answers_sent" "short_error" "close_bot" "end_attempt" "retry_answer" "fail_answer"
+        "expire_answer_leases" "next_answer_at" "error_rate" "check_alerts" "forget"
+    ],
+};
