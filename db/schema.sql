@@ -1454,7 +1454,7 @@ begin
                   select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
                     from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
                            where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                             and d.created_at >= posting.head_of(h) and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                             and d.created_at >= coalesce(h.head_at, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
                              and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
                            order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d
@@ -1887,7 +1887,8 @@ CREATE FUNCTION posting.drop_head() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    delete from posting.queue_heads h where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
+    update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
+     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
     return null;
 end
 $$;
@@ -1908,12 +1909,12 @@ declare
     team uuid;
 begin
     for team in select w.workspace_id from core.workspaces w where w.status = 'active' and w.workspace_id <> all (p_known) order by w.workspace_id loop
-        if exists (select from posting.queue_heads h where h.workspace_id = team and posting.head_of(h) > '-infinity') then
+        if exists (select from posting.queue_heads h where h.workspace_id = team) then
             perform from posting.channels c
                left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
               cross join lateral (select from posting.deliveries d
                                    where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                                     and d.created_at >= posting.head_of(h) limit 1) d
+                                     and d.created_at >= coalesce(h.head_at, '-infinity') limit 1) d
               where c.workspace_id = team and c.enabled limit 1;
         else
             perform from posting.deliveries d where d.workspace_id = team and d.phase = 'inflight' limit 1;
@@ -2103,7 +2104,7 @@ begin
                      h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
                where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
-                 and h.created_at >= posting.head_of(q)
+                 and h.created_at >= coalesce(q.head_at, '-infinity')
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
             or (d.status = 'claimed' and d.not_before <= now_ts
@@ -2305,35 +2306,34 @@ $$;
 
 
 --
--- Name: find_heads(uuid, boolean); Type: FUNCTION; Schema: posting; Owner: -
+-- Name: find_heads(uuid); Type: FUNCTION; Schema: posting; Owner: -
 --
 
-CREATE FUNCTION posting.find_heads(p_workspace_id uuid, p_is_whole boolean) RETURNS void
+CREATE FUNCTION posting.find_heads(p_workspace_id uuid) RETURNS void
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
-declare
-    now_ts constant timestamptz := platform.now();
 begin
-    if not pg_try_advisory_xact_lock(hashtext('posting.heads'), hashtext(p_workspace_id::text)) then
-        return;
-    end if;
-    insert into posting.queue_heads as q (workspace_id, channel_id, head_at, whole_at)
-    select c.workspace_id, c.channel_id, least(o.created_at, now_ts - interval '1 second'), now_ts
-      from posting.channels c
-      left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id and not p_is_whole
-      left join lateral (
-          select d.created_at from posting.deliveries d
-           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-             and d.created_at >= posting.head_of(h)
-           order by d.created_at, d.delivery_id limit 1) o on true
+    insert into posting.queue_heads (workspace_id, channel_id)
+    select c.workspace_id, c.channel_id from posting.channels c
      where c.workspace_id = p_workspace_id and c.enabled
-    on conflict (workspace_id, channel_id) do update
-       set head_at = excluded.head_at, whole_at = case when p_is_whole or posting.head_of(q) = '-infinity' then excluded.whole_at else q.whole_at end
-     where p_is_whole or q.head_at <> excluded.head_at;
+       and not exists (select from posting.queue_heads h where h.workspace_id = c.workspace_id and h.channel_id = c.channel_id)
+    on conflict do nothing;
+    update posting.queue_heads q
+       set head_at = case when q.next_at is null then q.head_at else least(f.oldest, q.next_at) end,
+           next_at = clock_timestamp() - interval '1 second', next_xid = pg_snapshot_xmax(pg_current_snapshot())
+      from (select h.channel_id, h.drops, h.next_xid, o.created_at as oldest
+              from posting.queue_heads h
+              left join lateral (
+                  select d.created_at from posting.deliveries d
+                   where d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight' and d.created_at >= h.head_at
+                   order by d.created_at, d.delivery_id limit 1) o on h.next_xid is not null
+             where h.workspace_id = p_workspace_id and coalesce(h.next_xid <= pg_snapshot_xmin(pg_current_snapshot()), true)
+             order by h.channel_id for no key update of h) f
+     where q.workspace_id = p_workspace_id and q.channel_id = f.channel_id and q.drops = f.drops and q.next_xid is not distinct from f.next_xid;
 end
 $$;
 
@@ -2578,39 +2578,6 @@ CREATE FUNCTION posting.hashtags(p_text text) RETURNS text[]
           from regexp_matches(
                    regexp_replace(p_text, '[a-z][a-z0-9+.-]*://\S+|(?:[\w-]+\.)+[[:alpha:]]{2,}[/?#]\S*', ' ', 'gi'),
                    '(?<!\w)#(\w*[[:alpha:]]\w*)', 'g') m))
-$$;
-
-
---
--- Name: queue_heads; Type: TABLE; Schema: posting; Owner: -
---
-
-CREATE UNLOGGED TABLE posting.queue_heads (
-    workspace_id uuid NOT NULL,
-    channel_id text NOT NULL,
-    head_at timestamp with time zone NOT NULL,
-    whole_at timestamp with time zone NOT NULL
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY posting.queue_heads FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE queue_heads; Type: COMMENT; Schema: posting; Owner: -
---
-
-COMMENT ON TABLE posting.queue_heads IS 'No delivery under way in this channel is older than this: see posting.find_heads.';
-
-
---
--- Name: head_of(posting.queue_heads); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.head_of(p_head posting.queue_heads) RETURNS timestamp with time zone
-    LANGUAGE sql STABLE
-    AS $$
-    select case when p_head.whole_at > platform.now() - interval '1 minute' then p_head.head_at else '-infinity' end
 $$;
 
 
@@ -2955,7 +2922,7 @@ CREATE FUNCTION posting.next_due_at(p_workspace_id uuid) RETURNS timestamp with 
      cross join lateral (
           select q.not_before, q.status, q.next_retry_at from posting.deliveries q
            where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
-             and q.created_at >= posting.head_of(h)
+             and q.created_at >= coalesce(h.head_at, '-infinity')
            order by q.created_at limit 20) d
      where c.workspace_id = p_workspace_id and c.enabled
 $$;
@@ -5453,6 +5420,10 @@ declare
     done uuid[];
     lost record;
 begin
+    -- All in one order: the late ones of one sender may be another's own.
+    perform from shopbot.bot_outbox o
+      join unnest(p_workspace_ids, p_answer_ids) g (workspace_id, id) on o.workspace_id = g.workspace_id and o.answer_id = g.id
+     order by o.workspace_id, o.answer_id for no key update of o;
     with finished as (
         update shopbot.bot_outbox o
            set status = 'sent', provider_message_id = g.message, sent_at = g.at, claim_token = null, claimed_until = null, last_error = null,
@@ -6688,6 +6659,30 @@ COMMENT ON TABLE posting.pull_sources IS 'Feeds, APIs and databases that posts a
 
 
 --
+-- Name: queue_heads; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE UNLOGGED TABLE posting.queue_heads (
+    workspace_id uuid NOT NULL,
+    channel_id text NOT NULL,
+    head_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    next_xid xid8,
+    drops integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY posting.queue_heads FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE queue_heads; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.queue_heads IS 'No delivery under way in this channel is older than this: see posting.find_heads.';
+
+
+--
 -- Name: bot_alerts; Type: TABLE; Schema: shopbot; Owner: -
 --
 
@@ -7849,6 +7844,13 @@ CREATE TRIGGER delivery_brought_back AFTER UPDATE ON posting.deliveries FOR EACH
 --
 
 CREATE TRIGGER delivery_edge AFTER UPDATE ON posting.deliveries FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((((((((((((((old.status <> 'queued'::text) OR (new.status <> 'claimed'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'claimed'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'failed_permanent'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'deduped'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'claimed'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'dead'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'failed_permanent'::text) OR (new.status <> 'retry'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: deliveries delivery_made_late; Type: TRIGGER; Schema: posting; Owner: -
+--
+
+CREATE TRIGGER delivery_made_late AFTER INSERT ON posting.deliveries FOR EACH ROW WHEN (((new.phase = 'inflight'::text) AND (new.created_at < (clock_timestamp() - '00:00:00.9'::interval)))) EXECUTE FUNCTION posting.drop_head();
 
 
 --

@@ -39,12 +39,16 @@ enum Bench {
     Jobs(bench::jobs::Options),
     /// Posts on their way to forty channels beside the same peers and beside PostgreSQL alone
     Posting(bench::posting::Options),
+    /// The shop bot beside the same bot made with grammY (npm)
+    Shopbot(bench::shopbot::Options),
 }
 
 #[derive(Subcommand)]
 enum Chaos {
     /// Posts, dispatchers and channels
     Posting(chaos::Options),
+    /// Customers, webhooks and answers
+    Shopbot(chaos::shopbot::Options),
 }
 
 fn main() -> Result<()> {
@@ -54,6 +58,8 @@ fn main() -> Result<()> {
         Command::Tidy => tidy::run(),
         Command::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
         Command::Chaos(Chaos::Posting(options)) => chaos::run(&options),
+        Command::Chaos(Chaos::Shopbot(options)) => chaos::shopbot::run(&options),
         Command::Bench(Bench::Posting(options)) => bench::posting::run(&options),
+        Command::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
     }
 }

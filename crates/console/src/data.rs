@@ -220,10 +220,11 @@ pub(crate) fn error_message(error: &serde_json::Value) -> String {
     error["message"].as_str().map_or_else(|| error.to_string(), ToOwned::to_owned)
 }
 
-/// What each region or topic would show, as a number that changes with it: health, jobs, errors, journal, posting.
-pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 5] {
+/// What each region or topic would show, as a number that changes with it: health, jobs, errors, journal, posting,
+/// shopbot.
+pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 6] {
     let health = health(ctx, info).await;
-    let mut prints = [1; 5];
+    let mut prints = [1; 6];
     prints[0] = print(&(
         health.verdict.label,
         health.migrations.pending,
@@ -242,6 +243,9 @@ pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 5] {
         }
         if let Ok(pulse) = crate::posting::pulse(&mut tx).await {
             prints[4] = print(&pulse);
+        }
+        if let Ok(pulse) = crate::shopbot::pulse(&mut tx).await {
+            prints[5] = print(&pulse);
         }
     }
     prints

@@ -8,6 +8,7 @@ mod live;
 mod pages;
 mod posting;
 mod session;
+mod shopbot;
 pub mod views;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub fn router(info: Arc<Info>) -> Router<App> {
         .route("/", get(pages::home))
         .merge(pages::router())
         .merge(posting::router())
+        .merge(shopbot::router())
         .merge(session::router())
         .merge(live::router())
         .layer(axum::middleware::map_response(session::protect))

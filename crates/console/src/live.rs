@@ -27,8 +27,8 @@ use crate::{
     views::{ErrorsFragment, HealthFragment, JobsFragment, JournalFragment},
 };
 
-/// The regions of the overview, and the topic that the pages of posting watch.
-const NAMES: [&str; 5] = ["health", "jobs", "errors", "journal", "posting"];
+/// The regions of the overview, and the topics that the pages of the modules watch.
+const NAMES: [&str; 6] = ["health", "jobs", "errors", "journal", "posting", "shopbot"];
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// However much happens, no stream looks more often than this.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -53,6 +53,9 @@ async fn fragment(
         return Ok(page(StatusCode::OK, &HealthFragment { health: data::health(ctx, &info).await }));
     }
     if !["jobs", "errors", "journal"].contains(&name.as_str()) {
+        if let Some(answer) = crate::shopbot::fragment(&visitor, &name, &uri).await? {
+            return Ok(answer);
+        }
         return crate::posting::fragment(&visitor, &name, &uri).await;
     }
     let mut tx = ctx.begin().await?;
@@ -81,7 +84,7 @@ async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Respon
 async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Event>) {
     let mut news = ctx.app.db.wake().subscribe(Topic::Jobs);
     let mut published = ctx.app.db.wake().subscribe(Topic::Bus);
-    let mut seen = [0_u64; 5];
+    let mut seen = [0_u64; NAMES.len()];
     let deadline = tokio::time::Instant::now() + STREAM_MAX;
     // Browsers that lost the server all come back at once, unless they are told different times.
     let retry = Duration::from_millis(2000 + rand_ms(3000));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension, Form, Router,
     extract::{Path, Query},
-    http::StatusCode,
+    http::{StatusCode, Uri},
     response::{Redirect, Response},
     routing::{get, post},
 };
@@ -16,7 +16,8 @@ use platform::{
     reads::{self, JobFilter, JournalFilter},
     wake::Topic,
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+use uuid::Uuid;
 
 use crate::{
     Info, data,
@@ -30,12 +31,15 @@ use crate::{
 pub(crate) const PAGE: i64 = 50;
 /// The labels of the links of a list that is read backwards in time.
 pub(crate) const IN_TIME: (&str, &str) = ("Newest", "Older");
-const NAV: [(&str, &str); 7] = [
+const NAV: [(&str, &str); 10] = [
     ("/console", "Overview"),
     ("/console/posts", "Posts"),
     ("/console/channels", "Channels"),
     ("/console/events", "Events"),
     ("/console/ingest", "Ingest"),
+    ("/console/conversations", "Conversations"),
+    ("/console/rules", "Rules"),
+    ("/console/bots", "Bots"),
     ("/console/jobs", "Jobs"),
     ("/console/journal", "Journal"),
 ];
@@ -93,6 +97,26 @@ pub(crate) fn given(text: Option<String>) -> Option<String> {
     text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+/// The query of a page, for one of its regions.
+pub(crate) fn asked<T: DeserializeOwned>(uri: &Uri) -> Result<T, PageError> {
+    let query =
+        Query::try_from_uri(uri).map_err(|rejection| PageError(Problem::bad_request("request.query", rejection.body_text())))?;
+    Ok(query.0)
+}
+
+/// An id from a form; what is none is refused with words, and nothing means any.
+pub(crate) fn id(field: &str, text: Option<&String>) -> Result<Option<Uuid>, PageError> {
+    let text = text.map(|text| text.trim()).filter(|text| !text.is_empty());
+    let wrong = |_| PageError(Problem::validation(field, "this is no id: an id has 32 digits and letters from a to f"));
+    text.map(Uuid::try_parse).transpose().map_err(wrong)
+}
+
+/// The address of a list with these filters; `pager` adds the place.
+pub(crate) fn address(path: &str, filters: &[(&str, Option<&String>)]) -> String {
+    let filters = filters.iter().map(|(name, value)| format!("{name}={}", query_value(value.map_or("", String::as_str))));
+    format!("/console/{path}?{}", filters.collect::<Vec<_>>().join("&"))
+}
+
 async fn jobs(visitor: Visitor, Query(query): Query<JobsQuery>) -> Result<Response, PageError> {
     let (status, job_type) = (given(query.status), given(query.r#type));
     let now = visitor.ctx.app.clock().now();
@@ -107,20 +131,22 @@ async fn jobs(visitor: Visitor, Query(query): Query<JobsQuery>) -> Result<Respon
     );
     let pager = pager(&mut rows, &base, query.before.is_some(), "jobs", |job| job.id.to_string());
     let types = reads::job_type_counts(&mut tx).await?;
-    let types = types.into_iter().map(|row| row.job_type);
+    let types = types.into_iter().map(|row| (row.job_type.clone(), row.job_type));
+    let statuses = ["queued", "running", "failed"].map(|status| (status.to_owned(), status.to_owned()));
     let view = JobsPage {
         shell: shell(&visitor, "/console/jobs"),
         rows: rows.into_iter().map(|job| data::job_row(job, now)).collect(),
-        statuses: options(["queued", "running", "failed"].map(ToOwned::to_owned).into_iter(), status.as_deref()),
+        statuses: options(statuses, status.as_deref()),
         types: options(types, job_type.as_deref()),
         pager,
     };
     Ok(page(StatusCode::OK, &view))
 }
 
-fn options(values: impl Iterator<Item = String>, chosen: Option<&str>) -> Vec<FilterOption> {
+/// The choices of a filter, each a value and what it is called.
+pub(crate) fn options(known: impl IntoIterator<Item = (String, String)>, chosen: Option<&str>) -> Vec<FilterOption> {
     let any = FilterOption { value: String::new(), label: "any".to_owned(), selected: chosen.is_none() };
-    let rest = values.map(|value| FilterOption { selected: chosen == Some(&value), label: value.clone(), value });
+    let rest = known.into_iter().map(|(value, label)| FilterOption { selected: chosen == Some(&value), value, label });
     std::iter::once(any).chain(rest).collect()
 }
 
@@ -129,7 +155,8 @@ pub(crate) fn pager<T>(rows: &mut Vec<T>, base: &str, is_later: bool, what: &str
     let page_len = usize::try_from(PAGE).unwrap_or(50);
     let has_more = rows.len() > page_len;
     rows.truncate(page_len);
-    let next = has_more.then(|| rows.last().map(|row| format!("{base}&before={}", place(row)))).flatten();
+    let and = if base.contains('?') { '&' } else { '?' };
+    let next = has_more.then(|| rows.last().map(|row| format!("{base}{and}before={}", place(row)))).flatten();
     Pager {
         first_href: is_later.then(|| base.to_owned()),
         next_href: next,

@@ -81,10 +81,14 @@ function replace(old, fresh) {
   for (const row of fresh.querySelectorAll('[data-key]')) {
     if (!known.has(row.dataset.key)) row.classList.add('fresh');
   }
+  // What somebody has opened stays open.
+  for (const { id } of old.querySelectorAll('details[open][id]')) {
+    fresh.querySelector(`details[id="${CSS.escape(id)}"]`)?.setAttribute('open', '');
+  }
   tellTimes(fresh);
   old.replaceWith(fresh);
   if (focused) {
-    const same = [...fresh.querySelectorAll('a[href], button, input, select, [tabindex]')].find((element) =>
+    const same = [...fresh.querySelectorAll('a[href], button, input, select, summary, [tabindex]')].find((element) =>
       focused.id ? element.id === focused.id : element.getAttribute('href') === focused.getAttribute('href'));
     same?.focus({ preventScroll: true });
   }

@@ -33,7 +33,7 @@ pub const SQL: Module = Module {
         "policy" "count_deliveries" "count_inserted"
         "normalize_payload" "content_hash" "message_tags" "scheduled_for" "is_routed" "media_problem" "plan_telegram" "plan_max" "render"
         "admit" "take_receipt" "fan_out" "enqueue_messages_and_deliveries" "take_pull_items"
-        "lock_gates" "can_follow" "head_of" "find_heads" "claim_deliveries" "start_sending" "still_held" "record_progress"
+        "lock_gates" "can_follow" "find_heads" "claim_deliveries" "start_sending" "still_held" "record_progress"
         "walk_to_sent" "mark_sent_late" "mark_sent_many" "mark_sent"
         "retry_at" "claims_of" "release_claims" "close_key" "penalize" "hold_delivery" "finish_attempt" "end_delivery" "schedule_retry" "fail_permanent"
         "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target" "beat" "give_back" "rebuild_counters"

@@ -41,8 +41,8 @@ pub(crate) async fn claim_deliveries(
 }
 
 /// Looks where the queue of each channel begins.
-pub(crate) async fn find_heads(db: impl PgExecutor<'_>, workspace: WorkspaceId, is_whole: bool) -> Result<(), DbError> {
-    sqlx::query("select posting.find_heads($1, $2)").bind(workspace.uuid()).bind(is_whole).execute(db).await?;
+pub(crate) async fn find_heads(db: impl PgExecutor<'_>, workspace: WorkspaceId) -> Result<(), DbError> {
+    sqlx::query("select posting.find_heads($1)").bind(workspace.uuid()).execute(db).await?;
     Ok(())
 }
 

@@ -39,7 +39,8 @@ pub(super) struct Contestant {
 }
 
 pub(super) const OURS: &str = "beresta";
-const NODE: &str = "peers/node_modules/.bin/node";
+/// The Node that comes with the peers.
+pub(super) const NODE: &str = "peers/node_modules/.bin/node";
 pub(super) const CONTESTANTS: &[Contestant] = &[
     Contestant { name: OURS, program: "target/release/beresta_jobs", args: &[] },
     Contestant { name: "graphile_worker (crate)", program: "target/release/graphile_worker_rs", args: &[] },

@@ -1,6 +1,7 @@
 //! What every benchmark needs: the bench folder, helper processes that answer lines with lines, and CPU times.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -27,16 +28,28 @@ pub(super) fn build() -> Result<()> {
             cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path", manifest, "--target-dir", "bench/target"]),
         )?;
     }
-    if bench_dir().join("peers/node_modules/.package-lock.json").exists() {
+    let written_at = |name: &str| fs::metadata(bench_dir().join("peers").join(name)).and_then(|file| file.modified()).ok();
+    // npm writes the first when it has installed what the second says.
+    if written_at("node_modules/.package-lock.json") >= written_at("package-lock.json") {
         return Ok(());
     }
     step("npm peers", command("npm", &["ci", "--prefix", "bench/peers", "--no-audit", "--no-fund", "--loglevel=error"]))
 }
 
-/// The server as it is shipped.
-pub(super) fn build_server() -> Result<PathBuf> {
+/// The server to measure: the one that is given, or else this one, built as it is shipped.
+pub(super) fn server(given: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return fs::canonicalize(path).with_context(|| path.display().to_string());
+    }
     step("beresta", cargo(&["build", "--release", "--locked", "--quiet", "-p", "beresta"]))?;
     Ok(root().join("target/release/beresta"))
+}
+
+/// The parts of a benchmark that are to run: all of them, unless some are named.
+pub(super) fn wanted<'a>(parts: &[&'a str], only: &[String]) -> Result<Vec<&'a str>> {
+    let unknown = only.iter().find(|part| !parts.contains(&part.as_str()));
+    ensure!(unknown.is_none(), "there is no part `{}`; the parts are {}", unknown.map_or("", String::as_str), parts.join(", "));
+    Ok(parts.iter().copied().filter(|part| only.is_empty() || only.iter().any(|wanted| wanted == part)).collect())
 }
 
 /// A process that answers lines with lines and ends with its input.

@@ -3,3 +3,5 @@
 pub(crate) mod jobs;
 mod machine;
 pub(crate) mod posting;
+pub(crate) mod shopbot;
+mod stage;

@@ -20,17 +20,17 @@ pub(super) struct Verdict {
 pub(super) struct Broken {
     pub(super) words: String,
     /// Whose story to tell.
-    pub(super) delivery_id: Option<String>,
+    pub(super) whose: Option<String>,
 }
 
 impl Broken {
     pub(super) fn new(words: impl Into<String>) -> Self {
-        Self { words: words.into(), delivery_id: None }
+        Self { words: words.into(), whose: None }
     }
 
     fn by(delivery: &Delivery, words: impl AsRef<str>) -> Self {
         let words = format!("{} of {} ({}): {}", delivery.text, delivery.channel_id, delivery.status, words.as_ref());
-        Self { words, delivery_id: Some(delivery.id.clone()) }
+        Self { words, whose: Some(delivery.id.clone()) }
     }
 }
 

@@ -17,17 +17,10 @@ use nix::{
     unistd::Pid,
 };
 
-use super::random::Random;
-
-/// The places in the dispatcher where it may end itself, with the odds of the one that is likely in a process: so that a busy
-/// one lives for some seconds. A claim is looked for many times a second, the others are passed once for each send.
-const FAILPOINTS: [(&str, f64); 5] = [
-    ("posting.claimed", 0.006),
-    ("posting.before_send", 0.03),
-    ("posting.acknowledged", 0.03),
-    ("posting.sent_not_recorded", 0.03),
-    ("posting.recorded", 0.03),
-];
+use super::{
+    random::Random,
+    subject::{Failpoint, Subject},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -82,7 +75,8 @@ pub(super) struct Crew {
     slots: Mutex<Vec<Slot>>,
     tally: Mutex<Tally>,
     random: Mutex<Random>,
-    /// Whether dispatchers are started with failpoints.
+    subject: &'static Subject,
+    /// Whether processes are started with failpoints.
     is_chaotic: Mutex<bool>,
 }
 
@@ -91,7 +85,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Crew {
-    pub(super) fn new(program: PathBuf, dir: &Path, seed: u64) -> Result<Self> {
+    pub(super) fn new(subject: &'static Subject, program: PathBuf, dir: &Path, seed: u64) -> Result<Self> {
         fs::create_dir_all(dir.join("logs"))?;
         Ok(Self {
             program,
@@ -100,6 +94,7 @@ impl Crew {
             slots: Mutex::default(),
             tally: Mutex::default(),
             random: Mutex::new(Random::seeded(seed ^ 0xC4A0)),
+            subject,
             is_chaotic: Mutex::new(true),
         })
     }
@@ -109,7 +104,7 @@ impl Crew {
         lock(&self.env).push((name.to_owned(), value.to_owned()));
     }
 
-    /// Dispatchers started from now on are left in peace.
+    /// Processes started from now on are left in peace.
     pub(super) fn calm_down(&self) {
         *lock(&self.is_chaotic) = false;
     }
@@ -127,8 +122,9 @@ impl Crew {
         slot.is_stopped = false;
         let mut command = self.command();
         command.args(&slot.args);
-        if slot.part == Part::Dispatcher && *lock(&self.is_chaotic) {
-            command.env("BERESTA_FAILPOINTS", failpoints(&mut lock(&self.random)));
+        let places = (self.subject.failpoints)(slot.part);
+        if !places.is_empty() && *lock(&self.is_chaotic) {
+            command.env("BERESTA_FAILPOINTS", failpoints(places, &mut lock(&self.random)));
         }
         let out = File::create(self.out(slot))?;
         let err = File::options().create(true).append(true).open(self.err(slot))?;
@@ -168,7 +164,7 @@ impl Crew {
         line.rsplit(' ').next().map(ToOwned::to_owned)
     }
 
-    /// The addresses of the processes that take posts.
+    /// The addresses of the processes that take requests.
     pub(super) fn api_bases(&self) -> Vec<String> {
         let slots = lock(&self.slots);
         slots.iter().filter(|slot| matches!(slot.part, Part::Owner | Part::Api)).filter_map(|slot| self.base(slot)).collect()
@@ -293,8 +289,8 @@ fn pid(slot: &Slot) -> Option<i32> {
 }
 
 /// One place that is likely, the others now and then.
-fn failpoints(random: &mut Random) -> String {
-    let likely = random.pick(&FAILPOINTS).map_or("", |(name, _)| name);
-    let odds = |(name, odds): &(&str, f64)| format!("{name}={}", if *name == likely { *odds } else { odds / 20.0 });
-    FAILPOINTS.iter().map(odds).collect::<Vec<_>>().join(",")
+fn failpoints(places: &[Failpoint], random: &mut Random) -> String {
+    let likely = random.pick(places).map_or("", |(name, _)| name);
+    let odds = |(name, odds): &Failpoint| format!("{name}={}", if *name == likely { *odds } else { odds / 20.0 });
+    places.iter().map(odds).collect::<Vec<_>>().join(",")
 }

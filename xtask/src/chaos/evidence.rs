@@ -155,7 +155,7 @@ fn by_delivery<T>(items: Vec<T>, id: impl Fn(&T) -> &String) -> BTreeMap<String,
     map
 }
 
-fn copy(entry: &Value) -> Option<Copy> {
+pub(super) fn copy(entry: &Value) -> Option<Copy> {
     let message_id = &entry["message_ids"][0];
     Some(Copy {
         target: entry["target"].as_str()?.to_owned(),
@@ -166,7 +166,7 @@ fn copy(entry: &Value) -> Option<Copy> {
     })
 }
 
-fn call(entry: &Value) -> Option<Call> {
+pub(super) fn call(entry: &Value) -> Option<Call> {
     Some(Call {
         provider: entry["provider"].as_str()?.to_owned(),
         target: entry["target"].as_str()?.to_owned(),

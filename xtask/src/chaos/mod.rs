@@ -1,5 +1,5 @@
 //! `cargo xtask chaos posting`: several dispatchers on one database, everything that can be killed is killed, and a checker with
-//! ledgers of its own says what became of the posts.
+//! ledgers of its own says what became of the posts. `chaos shopbot` is the same harness around the shop bot.
 
 mod channels;
 mod check;
@@ -8,11 +8,15 @@ mod evidence;
 mod limits;
 mod log;
 mod plant;
+mod posting;
 mod pusher;
 mod random;
 mod report;
 mod stage;
+mod subject;
 mod trouble;
+
+pub(crate) mod shopbot;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +35,7 @@ use check::{Broken, Verdict};
 use crew::{Part, kill_9};
 use evidence::Evidence;
 use pusher::Pushed;
+use report::Facts;
 use stage::{Stage, now_ms};
 
 /// How long what is under way may take to end when nothing is broken any more.
@@ -85,20 +90,45 @@ fn build(is_release: bool) -> Result<PathBuf> {
 }
 
 pub(crate) fn run_program(program: &Path, options: &Options) -> Result<Outcome> {
-    let seed = options.seed.unwrap_or_else(|| now_ms().unsigned_abs() % 1_000_000);
-    let dir = tempfile::Builder::new().prefix("beresta-chaos-").tempdir()?;
+    let seed = options.seed.unwrap_or_else(new_seed);
     let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
-    println!(
-        "chaos posting: seed {seed}, {} rounds, {} dispatchers, 2 APIs, 1 PostgreSQL{plant}; in {}",
-        options.rounds,
-        options.dispatchers,
-        dir.path().display()
-    );
+    let keep = match options.plant {
+        _ if options.keep => Keep::Always,
+        Some(_) => Keep::Never,
+        None => Keep::WhenBroken,
+    };
+    in_a_directory(keep, async |dir: &Path| {
+        println!(
+            "chaos posting: seed {seed}, {} rounds, {} dispatchers, 2 APIs, 1 PostgreSQL{plant}; in {}",
+            options.rounds,
+            options.dispatchers,
+            dir.display()
+        );
+        play(program, dir, seed, options).await
+    })
+}
+
+fn new_seed() -> u64 {
+    now_ms().unsigned_abs() % 1_000_000
+}
+
+/// When the directory of a run stays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Always,
+    WhenBroken,
+    /// A run that has to fail leaves nothing to look at.
+    Never,
+}
+
+/// Runs a play in a directory of its own.
+fn in_a_directory(keep: Keep, play: impl AsyncFnOnce(&Path) -> Result<Outcome>) -> Result<Outcome> {
+    let dir = tempfile::Builder::new().prefix("beresta-chaos-").tempdir()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let result = runtime.block_on(play(program, dir.path(), seed, options));
+    let result = runtime.block_on(play(dir.path()));
     runtime.shutdown_timeout(Duration::from_secs(1));
     let is_well = result.as_ref().is_ok_and(|outcome| outcome.broken.is_empty());
-    if options.keep || (!is_well && options.plant.is_none()) {
+    if keep == Keep::Always || (keep == Keep::WhenBroken && !is_well) {
         println!("kept: {}", dir.keep().display());
     }
     result
@@ -106,7 +136,16 @@ pub(crate) fn run_program(program: &Path, options: &Options) -> Result<Outcome> 
 
 async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Result<Outcome> {
     let started = Instant::now();
-    let stage = Arc::new(Stage::start(program, dir, seed, options.dispatchers, options.plant).await?);
+    let mut stage = Stage::open(&posting::SUBJECT, program, dir, seed).await?;
+    if let Some(plant) = options.plant {
+        stage.is_about_fences = plant == plant::Plant::NoFencing;
+        plant::install(&stage.db, plant).await?;
+    }
+    if stage.is_about_fences {
+        stage.crew.calm_down();
+    }
+    stage.add_workers(options.dispatchers).await?;
+    let stage = Arc::new(stage);
     let pushed = Arc::new(Pushed::default());
     stage.unleash_faults().await?;
     let keeper = tokio::spawn(keep(Arc::clone(&stage)));
@@ -116,26 +155,8 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
             tokio::spawn(async move { pushed.push_on(&stage).await })
         })
         .collect();
-    let mut stopped = None;
-    let mut round = 0;
-    // Longer, if the stopped workers were unlucky: a run in which no fence was put to the test proves little.
-    while round < options.rounds || (round < 2 * options.rounds && !has_enough_worst_moments(&stage, options.rounds)) {
-        round += 1;
-        trouble::round(&stage, round, &mut stopped).await?;
-        if round % 10 == 0 {
-            let (kills, accepted) = (stage.crew.tally().total(), pushed.accepted().len());
-            println!("round {round}: {kills} kills, {accepted} posts accepted, {:.0} s", started.elapsed().as_secs_f64());
-        }
-    }
-    if let Some(stopped) = stopped {
-        stopped.await?;
-    }
-    // Peace: the outside is well, and a last kill replaces those who still carry failpoints.
-    stage.end_faults().await?;
-    let peace_at = now_ms();
-    stage.is_pushing.store(false, Ordering::Release);
-    stage.crew.calm_down();
-    stage.crew.running(Part::Dispatcher).into_iter().for_each(kill_9);
+    make_trouble(&stage, options.rounds, started, || format!("{} posts accepted", pushed.accepted().len())).await?;
+    let peace_at = make_peace(&stage).await?;
     for pusher in pushers {
         tokio::time::timeout(DRAIN_MAX, pusher).await.context("a post is not accepted although all is well again")??;
     }
@@ -155,18 +176,43 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
         answers(&pushed),
         server_log(&stage),
     ]);
-    let outcome = report::print(&stage, &evidence, &verdicts, started.elapsed());
-    stage.db.close().await;
-    stage.crew.finish(Part::Api);
-    stage.crew.finish(Part::Owner);
-    // Its watchdog stops PostgreSQL; the directory can go when it is down.
-    for _ in 0..200 {
-        if stage.postmaster().is_none() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let facts = Facts { calls: &evidence.calls, peace_at: evidence.peace_at, story: &|id| evidence.story(id) };
+    let outcome = report::print(&stage, &facts, &verdicts, started.elapsed());
+    stage.close().await;
     Ok(outcome)
+}
+
+/// Round after round; `progress` says what was done meanwhile.
+async fn make_trouble(stage: &Arc<Stage>, rounds: u32, started: Instant, progress: impl Fn() -> String) -> Result<()> {
+    let mut stopped = None;
+    let mut round = 0;
+    // Longer, if the stopped workers were unlucky: a run in which no fence was put to the test proves little.
+    while round < rounds || (round < 2 * rounds && !has_enough_worst_moments(stage, rounds)) {
+        round += 1;
+        trouble::round(stage, round, &mut stopped).await?;
+        if round % 10 == 0 {
+            let (kills, took) = (stage.crew.tally().total(), started.elapsed().as_secs_f64());
+            println!("round {round}: {kills} kills, {}, {took:.0} s", progress());
+        }
+    }
+    if let Some(stopped) = stopped {
+        stopped.await?;
+    }
+    Ok(())
+}
+
+/// The outside is well, and a last kill replaces those who still carry failpoints. Returns when that was.
+async fn make_peace(stage: &Stage) -> Result<i64> {
+    stage.end_faults().await?;
+    let peace_at = now_ms();
+    stage.is_pushing.store(false, Ordering::Release);
+    stage.crew.calm_down();
+    for part in [Part::Dispatcher, Part::Api] {
+        if !(stage.subject.failpoints)(part).is_empty() {
+            stage.crew.running(part).into_iter().for_each(kill_9);
+        }
+    }
+    Ok(peace_at)
 }
 
 fn has_enough_worst_moments(stage: &Stage, rounds: u32) -> bool {
@@ -180,15 +226,10 @@ async fn keep(stage: Arc<Stage>) -> Result<()> {
         stage.crew.tend()?;
         if looked.elapsed() > Duration::from_millis(300) {
             looked = Instant::now();
-            let query = "select count(*) from posting.deliveries where phase = 'inflight'";
-            if let Ok(count) = sqlx::query_scalar(query).fetch_one(&stage.db).await {
+            if let Ok(count) = sqlx::query_scalar(stage.subject.under_way).fetch_one(&stage.db).await {
                 stage.inflight.store(count, Ordering::Release);
             }
-            // After an expired lease a delivery waits up to half a minute, which is right for people and long for us. A wait of
-            // more than a minute is nobody's intention, and is left to be found.
-            let hurry = "update posting.deliveries set next_retry_at = platform.now() where phase = 'inflight' and status = 'retry'
-                            and next_retry_at between platform.now() + interval '2 seconds' and platform.now() + interval '1 minute'";
-            let _ = sqlx::query(hurry).execute(&stage.db).await;
+            let _ = sqlx::query(stage.subject.hurry).execute(&stage.db).await;
         }
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
@@ -199,17 +240,15 @@ async fn keep(stage: Arc<Stage>) -> Result<()> {
 async fn drained(stage: &Stage) -> Result<Verdict> {
     let started = Instant::now();
     stage.database_is_back().await?;
-    let query = "select d.delivery_id::text, d.channel_id || ' ' || d.status || ' waits for ' || coalesce(posting.waiting_for(d)::text, 'nothing')
-                   from posting.deliveries d where d.phase = 'inflight' order by d.created_at";
     loop {
-        let left: Vec<(String, String)> = match sqlx::query_as(query).fetch_all(&stage.db).await {
+        let left: Vec<(String, String)> = match sqlx::query_as(stage.subject.stuck).fetch_all(&stage.db).await {
             Ok(left) => left,
             Err(_) if started.elapsed() < DRAIN_MAX => continue,
             Err(error) => return Err(error.into()),
         };
         if left.is_empty() || started.elapsed() > DRAIN_MAX {
             let figures = format!("all had ended {:.1} s after the last trouble", started.elapsed().as_secs_f64());
-            let broken = left.into_iter().map(|(id, words)| Broken { words, delivery_id: Some(id) }).collect();
+            let broken = left.into_iter().map(|(id, words)| Broken { words, whose: Some(id) }).collect();
             return Ok(Verdict { promise: "nothing is stuck", figures, broken });
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -18,10 +18,10 @@ pub(crate) enum Plant {
 pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
     match plant {
         Plant::NoFencing => {
-            rewrite(db, "mark_sent_many", "(g.token is null or d.claim_token = g.token)", "true").await?;
+            rewrite(db, "posting.mark_sent_many", "(g.token is null or d.claim_token = g.token)", "true").await?;
             let check = "delivery.status <> 'sending' or delivery.claim_token is distinct from p_claim_token";
-            rewrite(db, "hold_delivery", check, "delivery.status <> 'sending'").await?;
-            rewrite(db, "still_held", "and d.claim_token = p_claim_token", "").await
+            rewrite(db, "posting.hold_delivery", check, "delivery.status <> 'sending'").await?;
+            rewrite(db, "posting.still_held", "and d.claim_token = p_claim_token", "").await
         }
         // What such a request leaves: its receipt, no message, and a sender that got no answer and tries again. An answer
         // that is not one makes the API fail after the commit.
@@ -29,23 +29,24 @@ pub(super) async fn install(db: &PgPool, plant: Plant) -> Result<()> {
             let after_receipt = "if first_copy.receipt_id is not null then";
             // By the number of the post and not by chance, so that a short run has some for certain.
             let dies = "if first_copy.receipt_id is null and source_ref like '%3' then return '{}'; end if;";
-            rewrite(db, "enqueue_messages_and_deliveries", after_receipt, &format!("{dies} {after_receipt}")).await
+            rewrite(db, "posting.enqueue_messages_and_deliveries", after_receipt, &format!("{dies} {after_receipt}")).await
         }
         Plant::NoGates => {
-            for function in ["claim_deliveries", "start_sending"] {
+            for function in ["posting.claim_deliveries", "posting.start_sending"] {
                 rewrite(db, function, "c.max_parallel - coalesce(", "c.max_parallel + 8 - coalesce(").await?;
             }
-            rewrite(db, "claim_deliveries", "interval '1 second' / k.rate_rps::float8", "interval '10 milliseconds'").await
+            rewrite(db, "posting.claim_deliveries", "interval '1 second' / k.rate_rps::float8", "interval '10 milliseconds'")
+                .await
         }
     }
 }
 
-async fn rewrite(db: &PgPool, function: &str, from: &str, to: &str) -> Result<()> {
-    let query =
-        "select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'posting'::regnamespace and p.proname = $1";
-    let text: String =
-        sqlx::query_scalar(query).bind(function).fetch_one(db).await.with_context(|| format!("posting.{function}"))?;
-    ensure!(text.contains(from), "posting.{function} has changed: it no longer says `{from}`, so this plant does not fit");
-    db.execute(AssertSqlSafe(text.replace(from, to))).await.with_context(|| format!("the plant in posting.{function}"))?;
+/// A function is named with its schema.
+pub(super) async fn rewrite(db: &PgPool, function: &str, from: &str, to: &str) -> Result<()> {
+    let query = "select pg_get_functiondef(p.oid) from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                  where n.nspname || '.' || p.proname = $1";
+    let text: String = sqlx::query_scalar(query).bind(function).fetch_one(db).await.with_context(|| function.to_owned())?;
+    ensure!(text.contains(from), "{function} has changed: it no longer says `{from}`, so this plant does not fit");
+    db.execute(AssertSqlSafe(text.replace(from, to))).await.with_context(|| format!("the plant in {function}"))?;
     Ok(())
 }

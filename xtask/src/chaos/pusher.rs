@@ -10,10 +10,9 @@ use std::{
 
 use serde_json::json;
 
-use super::{
-    channels::TAG,
-    stage::{PUSH_SECRET, Stage},
-};
+use super::{channels::TAG, stage::Stage};
+
+pub(super) const PUSH_SECRET: &str = "chaos-push-secret";
 
 /// Further ahead of the dispatchers the pushers do not go, so that a run can end.
 const INFLIGHT_MAX: i64 = 300;

@@ -21,45 +21,33 @@ use sqlx::{
 use tokio::sync::Semaphore;
 
 use super::{
-    channels::{CHANNELS, GROUP_RATE},
     crew::{Crew, Part},
     log::ServerLog,
-    plant,
     random::Random,
+    subject::Subject,
 };
 
-pub(super) const PUSH_SECRET: &str = "chaos-push-secret";
-
-/// Each kind of failure and its share of the calls: 35 % together, which leaves 30 % of all when the calls are
-/// counted that a stopped worker needs to be slow and good.
-const FAILURES: [(f64, &str); 7] = [
-    (0.09, r#"{"drop": "after"}"#),
-    (0.08, r#"{"drop": "before"}"#),
-    (0.09, r#"{"status": 500}"#),
-    (0.04, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
-    (0.02, r#"{"status": 429, "retry_after": 1}"#),
-    (0.01, r#"{"status": 403}"#),
-    (0.02, r#"{"status": 400}"#),
-];
 /// Calls that succeed, but late: shorter than the lease, so that only who is stopped or killed outlives it.
 const DELAYS: [(f64, &str); 2] = [(0.15, r#"{"delay_ms": 250}"#), (0.05, r#"{"delay_ms": 1200}"#)];
 
 pub(super) struct Stage {
+    pub(super) subject: &'static Subject,
     pub(super) dir: PathBuf,
     pub(super) seed: u64,
     pub(super) crew: Crew,
     pub(super) db: PgPool,
     pub(super) http: reqwest::Client,
+    url: String,
     simulator: String,
     random: Mutex<Random>,
     log: Mutex<ServerLog>,
     /// When a process was stopped and when it could go on.
     stops: Mutex<Vec<(i64, i64)>>,
-    /// Deliveries under way, as last seen: the pushers do not go far ahead of the dispatchers.
+    /// How much is under way, as last seen: whoever brings work does not go far ahead of the dispatchers.
     pub(super) inflight: AtomicI64,
     /// How often a stopped worker woke up just when another had begun with what it held.
     pub(super) worst_moments: AtomicU32,
-    /// Posts that are to be sent at once, however much is under way: somebody is about to be killed in the middle of them.
+    /// Requests that are to be sent at once, however much is under way: somebody is about to be killed in the middle of them.
     pub(super) urgent: Semaphore,
     pub(super) is_pushing: AtomicBool,
     pub(super) is_over: AtomicBool,
@@ -68,18 +56,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) async fn start(
-        program: &Path,
-        dir: &Path,
-        seed: u64,
-        dispatchers: u32,
-        plant: Option<plant::Plant>,
-    ) -> Result<Self> {
+    /// The simulator, PostgreSQL and its owner, with the workspace made; nobody works yet.
+    pub(super) async fn open(subject: &'static Subject, program: &Path, dir: &Path, seed: u64) -> Result<Self> {
         // The user that runs PostgreSQL has to pass through.
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
         // reqwest and sqlx are built without a default of their own.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let crew = Crew::new(program.to_owned(), dir, seed)?;
+        let crew = Crew::new(subject, program.to_owned(), dir, seed)?;
         crew.add(Part::Simulator, "simulator", &["simulate", "--listen", "127.0.0.1:0"])?;
         let simulator = crew.serving("simulator").await?;
         for (name, value) in [
@@ -87,7 +70,7 @@ impl Stage {
             ("BERESTA_MAX_BASE_URL", format!("{simulator}/max")),
             ("CHAOS_TELEGRAM_TOKEN", "1000002:AAchaos-token-for-the-simulator-only".to_owned()),
             ("CHAOS_MAX_TOKEN", "chaos-token-for-the-simulator-only".to_owned()),
-            // Five processes and the backends of killed ones share a hundred connections.
+            // Six processes and the backends of killed ones share a hundred connections.
             ("BERESTA_DATABASE_CONNECTIONS_MAX", "8".to_owned()),
         ] {
             crew.set_env(name, &value);
@@ -101,12 +84,14 @@ impl Stage {
         let options = PgConnectOptions::from_str(&url)?.application_name("chaos");
         let db = PgPoolOptions::new().max_connections(6).acquire_timeout(Duration::from_secs(2)).connect_lazy_with(options);
         let stage = Self {
+            subject,
             log: Mutex::new(ServerLog::new(&dir.join("data/postgres/postgres.log"))),
             dir: dir.to_owned(),
             seed,
             crew,
             db,
             http: reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build()?,
+            url,
             simulator,
             random: Mutex::new(Random::seeded(seed)),
             stops: Mutex::default(),
@@ -115,48 +100,51 @@ impl Stage {
             urgent: Semaphore::new(0),
             is_pushing: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
-            is_about_fences: plant == Some(plant::Plant::NoFencing),
+            is_about_fences: false,
         };
-        if stage.is_about_fences {
-            stage.crew.calm_down();
-        }
-        stage.set_up().await?;
-        if let Some(plant) = plant {
-            plant::install(&stage.db, plant).await?;
-        }
-        stage.add_workers(&url, &data, dispatchers).await?;
+        stage.db.execute(AssertSqlSafe((subject.setup)())).await.context("the workspace cannot be made")?;
         Ok(stage)
     }
 
-    async fn set_up(&self) -> Result<()> {
-        let channels: Vec<Value> = CHANNELS.iter().map(super::channels::Channel::row).collect();
-        let sql = include_str!("setup.sql")
-            .replace("{secret}", PUSH_SECRET)
-            .replace("{group_rate}", &GROUP_RATE.to_string())
-            .replace("{channels}", &Value::Array(channels).to_string());
-        self.db.execute(AssertSqlSafe(sql)).await.context("the workspace cannot be made")?;
-        Ok(())
-    }
-
-    async fn add_workers(&self, url: &str, data: &str, dispatchers: u32) -> Result<()> {
+    pub(super) async fn add_workers(&self, dispatchers: u32) -> Result<()> {
         let serve = |name: &str, part, roles: &str| {
-            let objects = format!("{data}-{name}");
-            let args = ["serve", "--listen", "127.0.0.1:0", "--roles", roles, "--database-url", url, "--data-dir", &objects];
+            let objects = self.dir.join(format!("data-{name}")).to_string_lossy().into_owned();
+            let args =
+                ["serve", "--listen", "127.0.0.1:0", "--roles", roles, "--database-url", &self.url, "--data-dir", &objects];
             self.crew.add(part, name, &args)
         };
-        serve("api", Part::Api, "api")?;
+        let apis: Vec<String> =
+            (1..=self.subject.apis).map(|n| if n == 1 { "api".to_owned() } else { format!("api-{n}") }).collect();
+        for name in &apis {
+            serve(name, Part::Api, "api")?;
+        }
         for n in 1..=dispatchers {
             serve(&format!("dispatcher-{n}"), Part::Dispatcher, "dispatcher,monitor")?;
         }
-        self.crew.serving("api").await?;
+        for name in &apis {
+            self.crew.serving(name).await?;
+        }
         Ok(())
+    }
+
+    /// Lets those go who are still there: the owner's watchdog stops PostgreSQL, and when it is down the directory can go.
+    pub(super) async fn close(&self) {
+        self.db.close().await;
+        self.crew.finish(Part::Api);
+        self.crew.finish(Part::Owner);
+        for _ in 0..200 {
+            if self.postmaster().is_none() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// From now on the simulator fails every third call, and is slow in some others.
     pub(super) async fn unleash_faults(&self) -> Result<()> {
         for provider in ["telegram", "max"] {
             let mut left = 1.0;
-            for (share, fault) in FAILURES.iter().chain(&DELAYS) {
+            for (share, fault) in self.subject.failures.iter().chain(&DELAYS) {
                 let mut fault: Value = serde_json::from_str(fault)?;
                 fault["provider"] = json!(provider);
                 // The first fault of the queue that strikes is taken: each gets its share of what the ones before it left.

@@ -9,7 +9,7 @@ use super::{Options, Outcome, plant::Plant, run_program};
 use crate::run::{cargo, step};
 
 /// One run has six processes and a PostgreSQL; a small machine has no room for two of them.
-static ALONE: Mutex<()> = Mutex::new(());
+pub(super) static ALONE: Mutex<()> = Mutex::new(());
 
 fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -18,7 +18,7 @@ fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
 }
 
 /// The program that `cargo test --workspace` has built beside this test; built now if only this package is tested.
-fn program() -> PathBuf {
+pub(super) fn program() -> PathBuf {
     let here = std::env::current_exe().expect("this test has a path");
     let program = here.ancestors().nth(2).expect("target/<profile>/deps/xtask").join("beresta");
     if !program.exists() {

@@ -69,7 +69,7 @@ pub(super) async fn round(stage: &Arc<Stage>, number: u32, stopped: &mut Option<
 
 async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::task::JoinHandle<()>>) -> Result<()> {
     if matches!(trouble, Trouble::Kill(Part::Api | Part::Owner) | Trouble::KillPostmaster | Trouble::KillBackend) {
-        // In the middle of a few posts that are just being accepted.
+        // In the middle of a few requests that are just being accepted.
         stage.urgent.add_permits(2);
         tokio::time::sleep(stage.draw(|random| random.millis(0, 25))).await;
     }
@@ -151,14 +151,9 @@ async fn stop(stage: Arc<Stage>, pid: i32, until: Until) {
 /// Waits for it; false when the stopped worker held nothing.
 async fn worst_moment(stage: &Stage) -> bool {
     tokio::time::sleep(Duration::from_millis(2_600)).await;
-    // Nobody who runs sends for this long, so these are the stopped one's.
-    let query = "select delivery_id::text, attempt from posting.deliveries
-                  where phase = 'inflight' and status = 'sending' and sending_started_at < now() - interval '2.4 seconds'";
-    let held: Vec<(String, i32)> = sqlx::query_as(query).fetch_all(&stage.db).await.unwrap_or_default();
+    let held: Vec<(String, i32)> = sqlx::query_as(stage.subject.held).fetch_all(&stage.db).await.unwrap_or_default();
     let (ids, attempts): (Vec<String>, Vec<i32>) = held.into_iter().unzip();
-    let query = "select coalesce(bool_or(d.status = 'sending' and d.attempt > h.attempt), false),
-                        coalesce(bool_or(d.status = 'retry'), false)
-                   from unnest($1::uuid[], $2::int[]) h (id, attempt) join posting.deliveries d on d.delivery_id = h.id";
+    let query = stage.subject.taken_over;
     let mut is_slow = false;
     while !ids.is_empty() {
         let (has_begun, is_due) =

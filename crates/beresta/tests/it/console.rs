@@ -18,14 +18,14 @@ use testkit::TestDb;
 use crate::support::{Serving, client, until, workspace_root};
 
 /// A browser that ends with this value.
-struct Browser {
+pub(crate) struct Browser {
     driver: Child,
-    client: Client,
+    pub(crate) client: Client,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    async fn open(width: u32, height: u32, is_dark: bool) -> Self {
+    pub(crate) async fn open(width: u32, height: u32, is_dark: bool) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let driver = Command::new("chromedriver")
             .arg(format!("--port={port}"))
@@ -67,7 +67,7 @@ impl Browser {
     }
 
     /// The text of an element; a live page may replace it while it is being read.
-    async fn text(&self, selector: &str) -> String {
+    pub(crate) async fn text(&self, selector: &str) -> String {
         until(selector, async || {
             let found = self.client.find(Locator::Css(selector)).await.ok()?;
             found.text().await.ok()
@@ -75,16 +75,16 @@ impl Browser {
         .await
     }
 
-    async fn click(&self, selector: &str) {
+    pub(crate) async fn click(&self, selector: &str) {
         self.client.find(Locator::Css(selector)).await.expect(selector).click().await.expect(selector);
     }
 
     /// Clicks on a link; a live page may replace it at that very moment.
-    async fn follow(&self, words: &str) {
+    pub(crate) async fn follow(&self, words: &str) {
         until(words, async || self.client.find(Locator::LinkText(words)).await.ok()?.click().await.ok()).await;
     }
 
-    async fn sign_in(&self, base: &str, token: &str) {
+    pub(crate) async fn sign_in(&self, base: &str, token: &str) {
         self.client.goto(base).await.unwrap();
         self.client.wait().for_element(Locator::Css("#token")).await.unwrap().send_keys(token).await.unwrap();
         self.click("form.sign-in button").await;
@@ -110,15 +110,15 @@ impl Drop for Browser {
     }
 }
 
-struct Stage {
-    db: TestDb,
-    workspace: WorkspaceId,
-    token: Secret,
-    serving: Serving,
+pub(crate) struct Stage {
+    pub(crate) db: TestDb,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) token: Secret,
+    pub(crate) serving: Serving,
 }
 
 impl Stage {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let db = TestDb::new().await;
         let workspace = db.workspace("shop").await;
         let (_, token) = tokens::create(db.db.pool(), workspace, "Olga's laptop", &Scopes::all(), None).await.unwrap();
@@ -256,6 +256,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
     let stage = Stage::new().await;
     stage.failed_job().await;
     stage.closed_channel("a-channel-with-a-rather-long-name").await;
+    stage.a_bot_with_everything_to_show().await;
     for n in 0..30 {
         stage.enqueue(json!({"n": n})).await;
     }
@@ -275,7 +276,20 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
         browser.picture(&format!("sign-in-{name}")).await;
         browser.sign_in(&stage.serving.base, stage.token.expose()).await;
         browser.text("[data-fragment=journal]").await;
-        for page in ["", "/posts", "/channels", "/events", "/ingest", "/jobs", "/journal"] {
+        for page in [
+            "",
+            "/posts",
+            "/channels",
+            "/events",
+            "/ingest",
+            "/conversations",
+            "/conversations/max/70017",
+            "/rules",
+            "/rules/return_order_number",
+            "/bots",
+            "/jobs",
+            "/journal",
+        ] {
             browser.client.goto(&format!("{}/console{page}", stage.serving.base)).await.unwrap();
             browser.text("main").await;
             let overflow = browser
@@ -284,7 +298,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
                 .await
                 .unwrap();
             assert_eq!(overflow, 0, "{page} in {name}");
-            let page = if page.is_empty() { "overview" } else { &page[1..] };
+            let page = if page.is_empty() { "overview".to_owned() } else { page[1..].replace('/', "-") };
             browser.picture(&format!("{page}-{name}")).await;
         }
     }

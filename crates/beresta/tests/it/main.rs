@@ -6,6 +6,7 @@ mod support;
 
 mod commands;
 mod console;
+mod console_shopbot;
 mod crash;
 mod embedded;
 mod http;

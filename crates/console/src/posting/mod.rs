@@ -10,3 +10,5 @@ mod tests;
 
 pub(crate) use data::pulse;
 pub(crate) use pages::{fragment, router};
+// What the shop bot says in the same words.
+pub(crate) use words::{beginning, error, platform};

@@ -10,17 +10,16 @@ use axum::{
 use kernel::Problem;
 use platform::http::App;
 use posting::reads::{self, ACTIONS, CHANNEL_STATES, ChannelFilter, EventFilter, MessageFilter, RunFilter};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{data, words};
 use crate::{
-    pages::{IN_TIME, PAGE, given, pager, shell},
+    pages::{IN_TIME, PAGE, address, asked, given, id, options, pager, shell},
     session::{PageError, Visitor, page},
     views::{
-        ChannelFragment, ChannelPage, ChannelRow, ChannelsFragment, ChannelsPage, Events, EventsFragment, EventsPage,
-        FilterOption, Ingest, IngestFragment, IngestPage, Pager, PostFragment, PostPage, Posts, PostsFragment, PostsPage,
-        query_value,
+        ChannelFragment, ChannelPage, ChannelRow, ChannelsFragment, ChannelsPage, Events, EventsFragment, EventsPage, Ingest,
+        IngestFragment, IngestPage, Pager, PostFragment, PostPage, Posts, PostsFragment, PostsPage, query_value,
     },
 };
 
@@ -63,31 +62,6 @@ pub(crate) async fn fragment(visitor: &Visitor, name: &str, uri: &Uri) -> Result
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     })
-}
-
-fn asked<T: DeserializeOwned>(uri: &Uri) -> Result<T, PageError> {
-    let query =
-        Query::try_from_uri(uri).map_err(|rejection| PageError(Problem::bad_request("request.query", rejection.body_text())))?;
-    Ok(query.0)
-}
-
-/// An id from a form; what is none is refused with words, and nothing means any.
-fn id(field: &str, text: Option<&String>) -> Result<Option<Uuid>, PageError> {
-    let text = text.map(|text| text.trim()).filter(|text| !text.is_empty());
-    let wrong = |_| PageError(Problem::validation(field, "this is no id: an id has 32 digits and letters from a to f"));
-    text.map(Uuid::try_parse).transpose().map_err(wrong)
-}
-
-fn options(known: impl IntoIterator<Item = (String, String)>, chosen: Option<&str>) -> Vec<FilterOption> {
-    let any = FilterOption { value: String::new(), label: "any".to_owned(), selected: chosen.is_none() };
-    let rest = known.into_iter().map(|(value, label)| FilterOption { selected: chosen == Some(&value), value, label });
-    std::iter::once(any).chain(rest).collect()
-}
-
-/// The address of a list with these filters; `pager` adds the place.
-fn address(path: &str, filters: &[(&str, Option<&String>)]) -> String {
-    let filters = filters.iter().map(|(name, value)| format!("{name}={}", query_value(value.map_or("", String::as_str))));
-    format!("/console/{path}?{}", filters.collect::<Vec<_>>().join("&"))
 }
 
 /// The links of a list that is read by pages of its own.

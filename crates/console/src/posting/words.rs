@@ -124,7 +124,7 @@ pub(super) fn state(state: &str) -> (Badge, &'static str) {
     }
 }
 
-pub(super) fn platform(platform: &str) -> String {
+pub(crate) fn platform(platform: &str) -> String {
     match platform {
         "telegram" => "Telegram",
         "max" => "MAX",
@@ -134,7 +134,7 @@ pub(super) fn platform(platform: &str) -> String {
 }
 
 /// An error as a line: what was said, and the code if it says more.
-pub(super) fn error(error: &Value) -> String {
+pub(crate) fn error(error: &Value) -> String {
     let code = error["code"].as_str().unwrap_or_default();
     match error["message"].as_str().filter(|message| !message.is_empty()) {
         Some(message) if code.is_empty() || message.contains(code) => message.to_owned(),
@@ -174,7 +174,7 @@ pub(super) fn describe(data: &Value, without: &[&str]) -> String {
 }
 
 /// How a text begins, on one line and without its markup.
-pub(super) fn beginning(text: &str, is_html: bool, chars_max: usize) -> String {
+pub(crate) fn beginning(text: &str, is_html: bool, chars_max: usize) -> String {
     let bare = if is_html { without_tags(text) } else { text.to_owned() };
     let line = bare.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= chars_max {

@@ -8,6 +8,8 @@ mod alone;
 mod lists;
 mod overview;
 mod posting;
+mod rules;
+mod shopbot;
 mod words;
 mod write;
 
@@ -18,5 +20,7 @@ pub use alone::*;
 pub use lists::*;
 pub use overview::*;
 pub use posting::*;
+pub use rules::*;
+pub use shopbot::*;
 pub use words::*;
 pub use write::*;

@@ -61,7 +61,7 @@ begin
                   select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
                     from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
                            where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                             and d.created_at >= posting.head_of(h) and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                             and d.created_at >= coalesce(h.head_at, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
                              and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
                            order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d

@@ -7,12 +7,12 @@ declare
     team uuid;
 begin
     for team in select w.workspace_id from core.workspaces w where w.status = 'active' and w.workspace_id <> all (p_known) order by w.workspace_id loop
-        if exists (select from posting.queue_heads h where h.workspace_id = team and posting.head_of(h) > '-infinity') then
+        if exists (select from posting.queue_heads h where h.workspace_id = team) then
             perform from posting.channels c
                left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
               cross join lateral (select from posting.deliveries d
                                    where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                                     and d.created_at >= posting.head_of(h) limit 1) d
+                                     and d.created_at >= coalesce(h.head_at, '-infinity') limit 1) d
               where c.workspace_id = team and c.enabled limit 1;
         else
             perform from posting.deliveries d where d.workspace_id = team and d.phase = 'inflight' limit 1;

@@ -22,7 +22,7 @@ begin
                      h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
                where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
-                 and h.created_at >= posting.head_of(q)
+                 and h.created_at >= coalesce(q.head_at, '-infinity')
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
             or (d.status = 'claimed' and d.not_before <= now_ts

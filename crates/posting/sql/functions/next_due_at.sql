@@ -9,7 +9,7 @@ set enable_seqscan = off as $$
      cross join lateral (
           select q.not_before, q.status, q.next_retry_at from posting.deliveries q
            where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
-             and q.created_at >= posting.head_of(h)
+             and q.created_at >= coalesce(h.head_at, '-infinity')
            order by q.created_at limit 20) d
      where c.workspace_id = p_workspace_id and c.enabled
 $$;

@@ -67,10 +67,12 @@ create trigger delivery_edge after update on posting.deliveries for each row
 
 select platform.protect('posting.deliveries');
 
--- A delivery that is brought back is older than the head of its queue, so the queue has none until the next look.
+-- What is older than the head of its queue when it comes takes the head away: a delivery that is brought back, and one that is made
+-- by a transaction which began a while ago.
 create trigger delivery_brought_back after update on posting.deliveries for each row
-    when (old.phase <> 'inflight' and new.phase = 'inflight')
-    execute function posting.drop_head();
+    when (old.phase <> 'inflight' and new.phase = 'inflight') execute function posting.drop_head();
+create trigger delivery_made_late after insert on posting.deliveries for each row
+    when (new.phase = 'inflight' and new.created_at < clock_timestamp() - interval '0.9 seconds') execute function posting.drop_head();
 
 create type posting.sendings as (
     workspace_id uuid, delivery_id uuid, message_id uuid, channel_id text, attempt int, claim_token text, operation text,
@@ -82,10 +84,12 @@ comment on type posting.sendings is 'A delivery that is being sent, with everyth
 create unlogged table posting.queue_heads (
     workspace_id uuid not null,
     channel_id   text not null,
-    head_at      timestamptz not null,
-    -- When somebody last looked from the very beginning. What was committed long after it was made may be older than the head
-    -- until then, so a head that nobody has made sure of for a minute counts for nothing.
-    whole_at     timestamptz not null,
+    head_at      timestamptz not null default '-infinity',
+    -- The next head, good as soon as every transaction before this one has ended: what they still add is seen then.
+    next_at      timestamptz,
+    next_xid     xid8,
+    -- Changes when the head is taken away, so that a look which began before does not put it back.
+    drops        int not null default 0,
     primary key (workspace_id, channel_id)
 ) with (fillfactor = 50);
 comment on table posting.queue_heads is 'No delivery under way in this channel is older than this: see posting.find_heads.';

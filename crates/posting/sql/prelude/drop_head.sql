@@ -1,7 +1,8 @@
 -- Forgets where a queue begins: see posting.find_heads.
 create or replace function posting.drop_head() returns trigger language plpgsql as $$
 begin
-    delete from posting.queue_heads h where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
+    update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
+     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
     return null;
 end
 $$;

@@ -50,17 +50,10 @@ impl Default for Settings {
 const LOOK_WHILE_WAITING: Duration = Duration::from_secs(1);
 /// The longest sleep when there is nothing: whoever enqueues in plain SQL tells nobody.
 const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
-/// How often the beginnings of the queues are looked up again, from where they were; and from the very beginning.
+/// How often the beginnings of the queues are looked up again.
 const HEADS_EVERY: Duration = Duration::from_secs(1);
-const WHOLE_LOOK_EVERY: Duration = Duration::from_secs(5);
-/// A whole look that is slow comes this many times its own cost apart.
-const WHOLE_LOOK_SHARE: u32 = 20;
 /// A workspace is visited for this long after its last delivery, so that the heads of its queues come to stand behind what was finished.
 const BUSY_FOR: Duration = Duration::from_secs(3);
-/// Idle queues are looked at this much less often: within the minute that a head counts for.
-const IDLE_LOOK_AFTER: Duration = Duration::from_secs(25);
-/// What is known of a workspace that had nothing to send for this long is forgotten.
-const REMEMBER_FOR: Duration = Duration::from_mins(10);
 /// A third of the time after which a silent dispatcher's claims are taken back.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// The shortest time from one round to the next, and when the last one started so much that more is on its way: a claim costs the
@@ -109,7 +102,6 @@ struct Place {
     /// When a round last found something to send here.
     busy_at: Option<Instant>,
     heads_at: Option<Instant>,
-    whole_look_after: Option<Instant>,
     /// Claimed for a slot that is still ahead.
     waiting: Vec<Held>,
 }
@@ -250,7 +242,6 @@ impl Dispatcher {
 
     /// One round over all workspaces, beginning with another one each time.
     async fn round(&self, results: &mpsc::UnboundedSender<Finish>, start_at: usize) -> Result<Round, DbError> {
-        self.look_at_idle_queues().await?;
         let mut workspaces = self.busy_workspaces().await;
         workspaces.extend(store::due_workspaces(self.inner.tools.db.pool(), &workspaces).await?);
         let mut total = Round { is_any: !workspaces.is_empty(), ..Round::default() };
@@ -268,23 +259,6 @@ impl Dispatcher {
             total.wake_at = [total.wake_at, round.wake_at].into_iter().flatten().min();
         }
         Ok(total)
-    }
-
-    /// Makes sure of the heads of queues that nobody is busy with, so that they go on to count; of those that were idle for long
-    /// nothing is known any more.
-    async fn look_at_idle_queues(&self) -> Result<(), DbError> {
-        let idle: Vec<WorkspaceId> = {
-            let mut places = self.inner.places.lock().await;
-            let now = Instant::now();
-            places.retain(|_, place| place.busy_at.is_none_or(|at| at.elapsed() < REMEMBER_FOR) || !place.waiting.is_empty());
-            let is_idle =
-                |place: &Place| !place.is_busy() && place.whole_look_after.is_some_and(|at| at + IDLE_LOOK_AFTER <= now);
-            places.iter().filter(|(_, place)| is_idle(place)).map(|(id, _)| *id).collect()
-        };
-        for workspace in idle {
-            self.find_heads(workspace).await?;
-        }
-        Ok(())
     }
 
     async fn busy_workspaces(&self) -> Vec<WorkspaceId> {
@@ -348,23 +322,15 @@ impl Dispatcher {
 
     /// Keeps what is known of the beginnings of a workspace's queues no older than a second.
     async fn find_heads(&self, workspace: WorkspaceId) -> Result<(), DbError> {
-        let is_whole = {
-            let places = self.inner.places.lock().await;
-            let place = places.get(&workspace);
-            if place.and_then(|place| place.heads_at).is_some_and(|at| at.elapsed() < HEADS_EVERY) {
+        {
+            let mut places = self.inner.places.lock().await;
+            let place = places.entry(workspace).or_default();
+            if place.heads_at.is_some_and(|at| at.elapsed() < HEADS_EVERY) {
                 return Ok(());
             }
-            place.and_then(|place| place.whole_look_after).is_none_or(|at| Instant::now() >= at)
-        };
-        let started = Instant::now();
-        store::find_heads(self.inner.tools.db.pool(), workspace, is_whole).await?;
-        let mut places = self.inner.places.lock().await;
-        let place = places.entry(workspace).or_default();
-        place.heads_at = Some(Instant::now());
-        if is_whole {
-            place.whole_look_after = Some(Instant::now() + WHOLE_LOOK_EVERY.max(started.elapsed() * WHOLE_LOOK_SHARE));
+            place.heads_at = Some(Instant::now());
         }
-        Ok(())
+        store::find_heads(self.inner.tools.db.pool(), workspace).await
     }
 
     /// Starts what was claimed for a slot that has come now.

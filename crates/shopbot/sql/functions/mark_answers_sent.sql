@@ -14,6 +14,10 @@ declare
     done uuid[];
     lost record;
 begin
+    -- All in one order: the late ones of one sender may be another's own.
+    perform from shopbot.bot_outbox o
+      join unnest(p_workspace_ids, p_answer_ids) g (workspace_id, id) on o.workspace_id = g.workspace_id and o.answer_id = g.id
+     order by o.workspace_id, o.answer_id for no key update of o;
     with finished as (
         update shopbot.bot_outbox o
            set status = 'sent', provider_message_id = g.message, sent_at = g.at, claim_token = null, claimed_until = null, last_error = null,

@@ -36,11 +36,9 @@ pub(super) async fn list_conversations(
     check_provider(query.provider.as_deref())?;
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
-    let filter = ConversationFilter { provider: query.provider, chat_id: None, before, limit };
-    let conversations = reads::conversations(&mut *ctx.begin().await?, &filter).await?;
-    let is_full = i64::try_from(conversations.len()) == Ok(limit);
-    let next = is_full.then(|| conversations.last().map(|row| row.cursor().to_string())).flatten();
-    Ok(Answer::ok(ConversationList { conversations, next }))
+    let filter = ConversationFilter { provider: query.provider, before, limit, ..ConversationFilter::default() };
+    let page = reads::conversations(&mut *ctx.begin().await?, &filter).await?;
+    Ok(Answer::ok(ConversationList { conversations: page.rows, next: page.next.map(|next| next.to_string()) }))
 }
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -75,8 +73,7 @@ pub(super) async fn get_conversation(
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
     let mut tx = ctx.begin().await?;
-    let filter = ConversationFilter { provider: Some(provider.clone()), chat_id: Some(chat_id.clone()), before: None, limit: 1 };
-    let conversation = reads::conversations(&mut tx, &filter).await?.pop();
+    let conversation = reads::conversation(&mut tx, &provider, &chat_id).await?;
     let conversation = conversation.ok_or_else(|| Problem::not_found("conversation"))?;
     let messages = reads::messages(&mut tx, &provider, &chat_id, before, limit).await?;
     let is_full = i64::try_from(messages.len()) == Ok(limit);

@@ -18,13 +18,23 @@ pub struct BotRead {
     #[serde(serialize_with = "maybe_time")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub closed_until: Option<Time>,
+    /// Answers a second over all chats, and in one chat; absent: no limit of ours.
+    pub rate_rps: Option<f64>,
+    pub chat_rps: Option<f64>,
+    /// When the next answer may go, while the bot is sending as fast as it may.
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub next_allowed_at: Option<Time>,
     /// Messages of the last 15 minutes; counting stops after 10000.
     pub messages: i64,
     /// How many of them could not be read or answered; counting stops after 1000.
     pub errors: i64,
     pub error_rate: f64,
-    /// Above this an alert is raised.
+    /// Above this an alert is raised, if there were at least so many messages.
     pub alert_error_rate: f64,
+    pub alert_min_messages: i32,
+    /// Who is told of alerts.
+    pub alert_chat_id: Option<String>,
     /// Answers that wait to be sent; counting stops after 1000.
     pub waiting: i64,
     /// What is wrong right now: `[{alert, raised_at, details}]`.
@@ -43,7 +53,10 @@ pub struct BotRead {
 /// The bots of the workspace, by messenger.
 pub async fn bots(tx: &mut PgConnection) -> Result<Vec<BotRead>, DbError> {
     let query = "select b.provider, b.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until,
+                        b.rate_rps::float8 as rate_rps, b.chat_rps::float8 as chat_rps,
+                        case when b.next_allowed_at > platform.now() then b.next_allowed_at end as next_allowed_at,
                         e.messages, e.errors, e.rate::float8 as error_rate, b.alert_error_rate::float8 as alert_error_rate,
+                        b.alert_min_messages, b.alert_chat_id,
                         (select count(*) from (select from shopbot.bot_outbox o where o.workspace_id = b.workspace_id
                                                   and o.provider = b.provider and o.phase = 'open' limit 1001) o) as waiting,
                         coalesce((select jsonb_agg(jsonb_build_object('alert', a.alert, 'raised_at', a.raised_at, 'details', a.details)
@@ -55,6 +68,42 @@ pub async fn bots(tx: &mut PgConnection) -> Result<Vec<BotRead>, DbError> {
                    from shopbot.bots b cross join lateral shopbot.error_rate(b.workspace_id, b.provider) e
                   where b.workspace_id = platform.workspace_id()
                   order by b.provider";
+    Ok(sqlx::query_as(query).fetch_all(tx).await?)
+}
+
+/// Whether the answers of a bot can go out at all.
+#[derive(Clone, Debug, FromRow)]
+pub struct WayOut {
+    pub provider: String,
+    pub enabled: bool,
+    /// Until then nothing is sent.
+    pub closed_until: Option<Time>,
+}
+
+/// The way out of each bot of the workspace, by messenger.
+pub async fn ways_out(tx: &mut PgConnection) -> Result<Vec<WayOut>, DbError> {
+    let query = "select b.provider, b.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until
+                   from shopbot.bots b where b.workspace_id = platform.workspace_id() order by b.provider";
+    Ok(sqlx::query_as(query).fetch_all(tx).await?)
+}
+
+/// Trouble with a bot, as long as it lasts and afterwards until it comes again.
+#[derive(Clone, Debug, FromRow)]
+pub struct AlertRead {
+    pub provider: String,
+    /// `error_rate` or `late_answers`.
+    pub alert: String,
+    pub raised_at: Time,
+    pub told_at: Option<Time>,
+    /// Absent while it lasts.
+    pub cleared_at: Option<Time>,
+    pub details: Value,
+}
+
+/// The alerts of the workspace, by messenger and kind: each kind once, as it was last.
+pub async fn alerts(tx: &mut PgConnection) -> Result<Vec<AlertRead>, DbError> {
+    let query = "select a.provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.details from shopbot.bot_alerts a
+                  where a.workspace_id = platform.workspace_id() order by a.provider, a.alert";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 

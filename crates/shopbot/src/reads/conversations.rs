@@ -1,4 +1,4 @@
-//! Conversations: where each stands, and what was said.
+//! Conversations: where each stands.
 
 use platform::{
     DbError,
@@ -7,9 +7,11 @@ use platform::{
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::{FromRow, PgConnection};
-use uuid::Uuid;
 
-use super::SCAN_MAX;
+use super::{ANSWERS_MAX, Rows, SCAN_MAX};
+
+/// As a filter by state: chats in which the bot is silent for a while. No state of a rule can have this name.
+pub const MUTED: &str = "~muted";
 
 /// A chat, by its last message.
 #[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
@@ -19,6 +21,14 @@ pub struct ConversationRead {
     pub chat_id: String,
     /// `default` outside of a scenario, also when the time of a state is over.
     pub state: String,
+    /// The intent whose scenario is under way.
+    pub intent: Option<String>,
+    /// The versions of its rules on which the scenario finishes, by rule id.
+    #[schema(value_type = Object)]
+    pub versions: Value,
+    /// What the customer has told in the scenario, redacted, by name.
+    #[schema(value_type = Object)]
+    pub captured: Value,
     /// Messages since the last pause.
     pub turns: i32,
     #[serde(serialize_with = "maybe_time")]
@@ -37,6 +47,10 @@ pub struct ConversationRead {
     pub last_outcome: String,
     pub last_rule_id: Option<String>,
     pub last_rule_version: Option<i32>,
+    /// Answers that are not sent yet; counting stops after 100.
+    pub waiting: i64,
+    /// Answers that will not be sent, while they are kept; counting stops after 100.
+    pub failed: i64,
     #[serde(skip)]
     pub log_id: i64,
 }
@@ -53,13 +67,15 @@ pub struct ConversationFilter {
     pub provider: Option<String>,
     /// Only this chat.
     pub chat_id: Option<String>,
-    /// Only conversations whose last message is before this: the last one of the page before.
+    /// Only chats in this state now, or [`MUTED`] ones; those are in no other.
+    pub state: Option<String>,
+    /// Only conversations whose last message is before this: `next` of the page before.
     pub before: Option<Cursor>,
     pub limit: i64,
 }
 
 /// Conversations by their last message, newest first. A chat with a message after `before` was on an earlier page.
-pub async fn conversations(tx: &mut PgConnection, filter: &ConversationFilter) -> Result<Vec<ConversationRead>, DbError> {
+pub async fn conversations(tx: &mut PgConnection, filter: &ConversationFilter) -> Result<Rows<ConversationRead>, DbError> {
     let query = "with last as (
                      select distinct on (l.provider, l.chat_id) l.*
                        from (select l.* from shopbot.bot_logs l
@@ -74,91 +90,83 @@ pub async fn conversations(tx: &mut PgConnection, filter: &ConversationFilter) -
                                            and n.ts >= to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond'
                                            and (n.ts, n.id) >= (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
                       order by l.provider, l.chat_id, l.ts desc, l.id desc
+                 ), standing as (
+                     select l.workspace_id, l.provider, l.chat_id, l.ts, l.id, l.message_text, l.outcome, l.matched_rule_id, l.rule_version,
+                            case when s.expires_at >= platform.now() then s.state else 'default' end as state,
+                            case when s.expires_at >= platform.now() then s.context else '{}' end as context, s.expires_at,
+                            case when (s.context->>'muted_until')::timestamptz > platform.now()
+                                 then (s.context->>'muted_until')::timestamptz end as muted_until
+                       from last l
+                       left join shopbot.bot_state s on s.workspace_id = l.workspace_id and s.provider = l.provider and s.chat_id = l.chat_id
+                 ), page as (
+                     select * from standing l
+                      where $6::text is null or $6 = case when l.muted_until is null then l.state else $7::text end
+                      order by l.ts desc, l.id desc limit $8
                  )
-                 select l.provider, l.chat_id, case when s.expires_at >= platform.now() then s.state else 'default' end as state,
-                        case when s.expires_at >= platform.now() then coalesce((s.context->>'turns')::int, 0) else 0 end as turns,
-                        s.expires_at, (s.context->>'muted_until')::timestamptz as muted_until, l.ts as last_at,
-                        l.message_text as last_message, l.outcome as last_outcome, l.matched_rule_id as last_rule_id,
-                        l.rule_version as last_rule_version, l.id as log_id
-                   from last l
-                   left join shopbot.bot_state s on s.workspace_id = l.workspace_id and s.provider = l.provider and s.chat_id = l.chat_id
-                  order by l.ts desc, l.id desc limit $6";
-    Ok(sqlx::query_as(query)
+                 select l.provider, l.chat_id, l.state, l.context->>'intent' as intent, coalesce(l.context->'versions', '{}') as versions,
+                        coalesce(l.context->'shown', '{}') as captured, coalesce((l.context->>'turns')::int, 0) as turns, l.expires_at,
+                        l.muted_until, l.ts as last_at, l.message_text as last_message, l.outcome as last_outcome,
+                        l.matched_rule_id as last_rule_id, l.rule_version as last_rule_version, w.n as waiting, f.n as failed, l.id as log_id
+                   from page l
+                  cross join lateral (select count(*) as n from (
+                            select from shopbot.bot_outbox o where o.workspace_id = l.workspace_id and o.provider = l.provider
+                               and o.chat_id = l.chat_id and o.phase = 'open' limit $9 + 1) o) w
+                  cross join lateral (select count(*) as n from (
+                            select from shopbot.bot_outbox o where o.workspace_id = l.workspace_id and o.provider = l.provider
+                               and o.chat_id = l.chat_id and o.phase in ('failed', 'dead') limit $9 + 1) o) f
+                  order by l.ts desc, l.id desc";
+    let rows: Vec<ConversationRead> = sqlx::query_as(query)
         .bind(&filter.provider)
         .bind(&filter.chat_id)
         .bind(filter.before.map(|before| before.micros))
         .bind(filter.before.map(|before| before.id))
         .bind(SCAN_MAX)
+        .bind(&filter.state)
+        .bind(MUTED)
         .bind(filter.limit)
-        .fetch_all(tx)
-        .await?)
+        .bind(ANSWERS_MAX)
+        .fetch_all(&mut *tx)
+        .await?;
+    let next = if i64::try_from(rows.len()) == Ok(filter.limit) {
+        rows.last().map(ConversationRead::cursor)
+    } else {
+        scan_end(tx, filter).await?
+    };
+    Ok(Rows { rows, next })
 }
 
-/// A message of a customer, and what became of it.
-#[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
-pub struct MessageRead {
-    #[serde(skip)]
-    pub log_id: i64,
-    #[serde(serialize_with = "time")]
-    #[schema(value_type = String, format = DateTime)]
-    pub ts: Time,
-    pub inbound_provider_message_id: String,
-    /// Redacted.
-    pub message_text: String,
-    pub outcome: String,
-    pub matched_rule_id: Option<String>,
-    pub rule_version: Option<i32>,
-    pub state_before: String,
-    pub state_after: String,
-    /// The beginning of the answer, redacted.
-    pub response_preview: Option<String>,
-    /// Which keyword matched and how a tie was decided, the trace id, the idempotency key.
-    #[schema(value_type = Object)]
-    pub meta: Value,
-    /// Where the answer stands; absent when there is none, or it is forgotten.
-    pub answer_id: Option<Uuid>,
-    /// `queued`, `sending`, `retry`, `sent`, `failed` or `dead`.
-    pub answer_status: Option<String>,
-    pub attempt: Option<i32>,
-    /// Attempts whose end nobody could read.
-    pub unknown_outcomes: Option<i32>,
-    #[schema(value_type = Option<Object>)]
-    pub last_error: Option<Value>,
-    #[serde(serialize_with = "maybe_time")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    pub sent_at: Option<Time>,
-}
-
-impl MessageRead {
-    pub fn cursor(&self) -> Cursor {
-        Cursor { micros: self.ts.to_jiff().as_microsecond(), id: self.log_id }
-    }
-}
-
-/// What was said in a chat, newest first.
-pub async fn messages(
-    tx: &mut PgConnection,
-    provider: &str,
-    chat_id: &str,
-    before: Option<Cursor>,
-    limit: i64,
-) -> Result<Vec<MessageRead>, DbError> {
-    let query = "select l.id as log_id, l.ts, l.inbound_provider_message_id, l.message_text, l.outcome, l.matched_rule_id, l.rule_version,
-                        l.state_before, l.state_after, l.response_preview, l.meta, o.answer_id, o.status as answer_status, o.attempt,
-                        o.unknown_outcomes, o.last_error, o.sent_at
-                   from shopbot.bot_logs l
-                   left join shopbot.bot_outbox o
-                     on o.workspace_id = l.workspace_id and o.provider = l.provider and o.chat_id = l.chat_id
-                    and o.inbound_provider_message_id = l.inbound_provider_message_id
-                  where l.workspace_id = platform.workspace_id() and l.provider = $1 and l.chat_id = $2
+/// Where the scan has stopped, if it stopped before the end of the logs.
+async fn scan_end(tx: &mut PgConnection, filter: &ConversationFilter) -> Result<Option<Cursor>, DbError> {
+    let query = "select l.ts, l.id from shopbot.bot_logs l
+                  where l.workspace_id = platform.workspace_id()
+                    and ($1::text is null or l.provider = $1) and ($2::text is null or l.chat_id = $2)
                     and ($3::bigint is null or (l.ts, l.id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
-                  order by l.ts desc, l.id desc limit $5";
-    Ok(sqlx::query_as(query)
-        .bind(provider)
-        .bind(chat_id)
-        .bind(before.map(|before| before.micros))
-        .bind(before.map(|before| before.id))
-        .bind(limit)
-        .fetch_all(tx)
-        .await?)
+                  order by l.ts desc, l.id desc offset $5 - 1 limit 1";
+    let last: Option<(Time, i64)> = sqlx::query_as(query)
+        .bind(&filter.provider)
+        .bind(&filter.chat_id)
+        .bind(filter.before.map(|before| before.micros))
+        .bind(filter.before.map(|before| before.id))
+        .bind(SCAN_MAX)
+        .fetch_optional(tx)
+        .await?;
+    Ok(last.map(|(ts, id)| Cursor { micros: ts.to_jiff().as_microsecond(), id }))
+}
+
+/// One conversation.
+pub async fn conversation(tx: &mut PgConnection, provider: &str, chat_id: &str) -> Result<Option<ConversationRead>, DbError> {
+    let filter = ConversationFilter {
+        provider: Some(provider.to_owned()),
+        chat_id: Some(chat_id.to_owned()),
+        limit: 1,
+        ..ConversationFilter::default()
+    };
+    Ok(conversations(tx, &filter).await?.rows.pop())
+}
+
+/// The states that rules are or were for, by name, at most 200.
+pub async fn states(tx: &mut PgConnection) -> Result<Vec<String>, DbError> {
+    let query = "select distinct r.state from shopbot.bot_rules r
+                  where r.workspace_id = platform.workspace_id() and r.state is not null order by r.state limit 200";
+    Ok(sqlx::query_scalar(query).fetch_all(tx).await?)
 }

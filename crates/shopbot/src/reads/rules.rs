@@ -41,6 +41,30 @@ pub async fn rules(tx: &mut PgConnection, after: Option<&str>, limit: i64) -> Re
     Ok(sqlx::query_as(query).bind(after).bind(limit).fetch_all(tx).await?)
 }
 
+/// A rule among those of its intent.
+#[derive(Clone, Debug, FromRow)]
+pub struct RuleOfIntent {
+    #[sqlx(flatten)]
+    pub rule: RuleRead,
+    /// Its newest version.
+    pub newest: i32,
+}
+
+/// The same rules by intent and id, after the rule `(intent, rule_id)`.
+pub async fn rules_by_intent(
+    tx: &mut PgConnection,
+    after: Option<(&str, &str)>,
+    limit: i64,
+) -> Result<Vec<RuleOfIntent>, DbError> {
+    let query = "select r.* from (select distinct on (r.rule_id) r.*, max(r.version) over (partition by r.rule_id) as newest
+                                    from shopbot.bot_rules r where r.workspace_id = platform.workspace_id()
+                                   order by r.rule_id, r.enabled desc, r.version desc) r
+                  where $1::text is null or (r.intent, r.rule_id) > ($1, $2::text)
+                  order by r.intent, r.rule_id limit $3";
+    let (intent, rule_id) = after.unzip();
+    Ok(sqlx::query_as(query).bind(intent).bind(rule_id).bind(limit).fetch_all(tx).await?)
+}
+
 /// Every version of a rule, newest first, at most 200.
 pub async fn rule_versions(tx: &mut PgConnection, rule_id: &str) -> Result<Vec<RuleRead>, DbError> {
     let query = "select r.* from shopbot.bot_rules r where r.workspace_id = platform.workspace_id() and r.rule_id = $1

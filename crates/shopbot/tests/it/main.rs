@@ -14,4 +14,5 @@ mod rules;
 mod scenarios;
 mod sender;
 mod states;
+mod watching;
 mod world;

@@ -7,12 +7,12 @@ mod quiet;
 mod stage;
 mod throughput;
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 
-use super::machine;
+use super::{machine, stage::Cast};
 use stage::Stage;
 
 #[derive(Args)]
@@ -86,16 +86,12 @@ impl Sizes {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let unknown = options.only.iter().find(|part| !PARTS.contains(&part.as_str()));
-    ensure!(unknown.is_none(), "there is no part `{}`; the parts are {}", unknown.map_or("", String::as_str), PARTS.join(", "));
-    let is_wanted = |part: &str| options.only.is_empty() || options.only.iter().any(|wanted| wanted == part);
+    let parts = machine::wanted(&PARTS, &options.only)?;
+    let is_wanted = |part: &str| parts.contains(&part);
     let sizes = Sizes::of(options);
     machine::build()?;
-    let server = match &options.server {
-        Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
-        None => machine::build_server()?,
-    };
-    let mut stage = Stage::start(server)?;
+    let server = machine::server(options.server.as_deref())?;
+    let mut stage = Stage::start(&Cast { sender: "bench_posting", providers: "" }, server)?;
     let contestants: Vec<&str> = ["throughput", "peers", "physical"].into_iter().filter(|part| is_wanted(part)).collect();
     if !contestants.is_empty() {
         throughput::run(&mut stage, sizes, &contestants)?;

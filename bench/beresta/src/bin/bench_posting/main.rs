@@ -1,24 +1,23 @@
 //! The other side of `cargo xtask bench posting`: prepares a database, pushes posts to a running server and says how long it
 //! took. Answers one JSON line to each JSON line of input; what is asked is in the field `do`.
 
-mod http;
 mod prepare;
 mod push;
 
 use std::io::Write;
 
 use anyhow::{Context, Result, bail};
+use beresta_bench::http::Http;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use http::Http;
 use push::{Backlog, Pusher};
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let sink = std::env::args().nth(1).context("the address of the sink")?;
-    let mut desk = Desk { http: Http::new(), sink, url: String::new(), backlog: None, held: None };
+    let mut desk = Desk { http: Http::default(), sink, url: String::new(), backlog: None, held: None };
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
         let order: Value = serde_json::from_str(&line)?;
@@ -64,6 +63,7 @@ impl Desk {
                 let pusher = pusher(text("server")?, text("workspace")?);
                 return pusher.burst(&mut self.connect().await?, number("posts")?, number("channels")?).await;
             }
+            "check" => Pusher::check(&mut self.connect().await?, number("run")?, number("posts")?, number("channels")?).await?,
             "steady" => {
                 let pusher = pusher(text("server")?, text("workspace")?);
                 return pusher.steady(number("rate")?, number("seconds")?, number("channels")?).await;

@@ -5,16 +5,18 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
+use beresta_bench::{
+    http::Http,
+    times::{now_micros, spread},
+};
 use serde_json::{Value, json};
 use sqlx::{PgConnection, Row};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
-
-use crate::http::Http;
 
 const PUSHERS: u64 = 8;
 /// The text of every post, after its number: about 200 bytes altogether.
@@ -45,11 +47,6 @@ impl Backlog {
     }
 }
 
-fn now_micros() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
-}
-
 impl Pusher {
     pub(crate) fn new(http: Http, server: &str, workspace: &str, sink: &str) -> Self {
         let push_url = format!("{server}/hooks/push");
@@ -58,7 +55,7 @@ impl Pusher {
 
     async fn push(&self, number: u64, mark: &str) -> Result<()> {
         let body = json!({"source_ref": format!("{}-{number}", self.run), "text": format!("Post {number} of {}{mark}. {TEXT}", self.run)});
-        self.http.post(&self.push_url, &self.secret, body.to_string()).await?;
+        self.http.post(&self.push_url, ("x-beresta-secret", self.secret.as_str()), body.to_string()).await?;
         Ok(())
     }
 
@@ -99,24 +96,28 @@ impl Pusher {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let seconds = started.elapsed().as_secs_f64();
-        self.check(db, posts, channels).await?;
-        Ok(json!({"seconds": seconds, "push_seconds": pushed.as_secs_f64(), "deliveries": posts * channels}))
+        Ok(json!({"seconds": seconds, "push_seconds": pushed.as_secs_f64(), "deliveries": posts * channels, "run": self.run}))
     }
 
     async fn is_any_under_way(&self, db: &mut PgConnection) -> Result<bool> {
-        let query = "select exists (select from posting.deliveries d join core.workspaces w using (workspace_id)
-                                     where w.name = $1 and d.phase = 'inflight')";
-        Ok(sqlx::query_scalar(query).bind(&self.secret).fetch_one(db).await?)
+        // Only what this run made: the question must not cost more the more there was before.
+        let query = "select exists (select from core.workspaces w join posting.channels c using (workspace_id)
+                                     cross join lateral (select from posting.deliveries d
+                                                          where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id
+                                                            and d.phase = 'inflight' and d.created_at >= to_timestamp($2) limit 1) d
+                                     where w.name = $1)";
+        let since = self.run as f64 / 1e6;
+        Ok(sqlx::query_scalar(query).bind(&self.secret).bind(since).fetch_one(db).await?)
     }
 
-    /// Every post of this run was sent to every channel, once, and its three events are there.
-    async fn check(&self, db: &mut PgConnection, posts: u64, channels: u64) -> Result<()> {
+    /// Every post of a run was sent to every channel, once, and its three events are there.
+    pub(crate) async fn check(db: &mut PgConnection, run: u64, posts: u64, channels: u64) -> Result<()> {
         let query = "select count(*), count(*) filter (where d.status = 'sent' and d.attempt = 1), coalesce(sum(e.n), 0)::bigint
                        from posting.messages m join posting.deliveries d using (workspace_id, message_id)
                        left join lateral (select count(*) as n from posting.events e
                                            where e.workspace_id = d.workspace_id and e.delivery_id = d.delivery_id) e on true
                       where m.source_ref like $1";
-        let row = sqlx::query(query).bind(format!("{}-%", self.run)).fetch_one(db).await?;
+        let row = sqlx::query(query).bind(format!("{run}-%")).fetch_one(db).await?;
         let counts = [row.get::<i64, _>(0), row.get::<i64, _>(1), row.get::<i64, _>(2)];
         let wanted = i64::try_from(posts * channels)?;
         ensure!(
@@ -147,13 +148,12 @@ impl Pusher {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let text = self.http.get(&latencies_url).await?;
-        let mut all: Vec<u64> = std::str::from_utf8(&text)?.lines().map(str::parse).collect::<Result<_, _>>()?;
-        all.sort_unstable();
-        let at =
-            |part: f64| all.get(((all.len() as f64 - 1.0) * part).round() as usize).map_or(0.0, |micros| *micros as f64 / 1000.0);
-        Ok(json!({
-            "deliveries": all.len(), "expected": posts * channels, "p50_ms": at(0.5), "p90_ms": at(0.9), "p99_ms": at(0.99), "max_ms": at(1.0),
-        }))
+        let all: Vec<u64> = std::str::from_utf8(&text)?.lines().map(str::parse).collect::<Result<_, _>>()?;
+        let deliveries = all.len();
+        let mut found = spread(all);
+        found["deliveries"] = json!(deliveries);
+        found["expected"] = json!(posts * channels);
+        Ok(found)
     }
 
     /// Pushes until that many deliveries wait, and from then on whenever some were sent.

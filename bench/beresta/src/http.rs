@@ -10,21 +10,24 @@ use hyper_util::{
 };
 
 #[derive(Clone)]
-pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+pub struct Http(Client<HttpConnector, Full<Bytes>>);
 
-impl Http {
-    pub(crate) fn new() -> Self {
+impl Default for Http {
+    fn default() -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         Self(Client::builder(TokioExecutor::new()).build(connector))
     }
+}
 
-    pub(crate) async fn get(&self, url: &str) -> Result<Bytes> {
+impl Http {
+    pub async fn get(&self, url: &str) -> Result<Bytes> {
         self.call(Request::builder().method(Method::GET).uri(url).body(Full::default())?).await
     }
 
-    pub(crate) async fn post(&self, url: &str, secret: &str, body: String) -> Result<Bytes> {
-        let request = Request::post(url).header(CONTENT_TYPE, "application/json").header("x-beresta-secret", secret);
+    /// Posts JSON, with a secret in the header that it belongs into.
+    pub async fn post(&self, url: &str, (header, secret): (&str, &str), body: String) -> Result<Bytes> {
+        let request = Request::post(url).header(CONTENT_TYPE, "application/json").header(header, secret);
         self.call(request.body(Full::from(body))?).await
     }
 

@@ -1,0 +1,64 @@
+//! Posting as a subject of the harness.
+
+use serde_json::Value;
+
+use super::{
+    channels::{CHANNELS, Channel, GROUP_RATE},
+    crew::Part,
+    pusher::PUSH_SECRET,
+    subject::{Failpoint, Subject},
+};
+
+pub(super) static SUBJECT: Subject = Subject {
+    name: "posting",
+    apis: 1,
+    setup,
+    failpoints,
+    failures: &FAILURES,
+    under_way: "select count(*) from posting.deliveries where phase = 'inflight'",
+    // After an expired lease a delivery waits up to half a minute. A wait of more than a minute is nobody's intention, and is
+    // left to be found.
+    hurry: "update posting.deliveries set next_retry_at = platform.now() where phase = 'inflight' and status = 'retry'
+               and next_retry_at between platform.now() + interval '2 seconds' and platform.now() + interval '1 minute'",
+    stuck: "select d.delivery_id::text, d.channel_id || ' ' || d.status || ' waits for ' || coalesce(posting.waiting_for(d)::text, 'nothing')
+              from posting.deliveries d where d.phase = 'inflight' order by d.created_at",
+    // Nobody who runs sends for this long, so these are the stopped one's.
+    held: "select delivery_id::text, attempt from posting.deliveries
+            where phase = 'inflight' and status = 'sending' and sending_started_at < now() - interval '2.4 seconds'",
+    taken_over: "select coalesce(bool_or(d.status = 'sending' and d.attempt > h.attempt), false),
+                        coalesce(bool_or(d.status = 'retry'), false)
+                   from unnest($1::uuid[], $2::int[]) h (id, attempt) join posting.deliveries d on d.delivery_id = h.id",
+};
+
+/// So that a busy dispatcher lives for some seconds. A claim is looked for many times a second, the others are passed once for
+/// each send.
+const FAILPOINTS: [Failpoint; 5] = [
+    ("posting.claimed", 0.006),
+    ("posting.before_send", 0.03),
+    ("posting.acknowledged", 0.03),
+    ("posting.sent_not_recorded", 0.03),
+    ("posting.recorded", 0.03),
+];
+
+/// 35 % together, which leaves 30 % of all when the calls are counted that a stopped worker needs to be slow and good.
+const FAILURES: [(f64, &str); 7] = [
+    (0.09, r#"{"drop": "after"}"#),
+    (0.08, r#"{"drop": "before"}"#),
+    (0.09, r#"{"status": 500}"#),
+    (0.04, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
+    (0.02, r#"{"status": 429, "retry_after": 1}"#),
+    (0.01, r#"{"status": 403}"#),
+    (0.02, r#"{"status": 400}"#),
+];
+
+fn failpoints(part: Part) -> &'static [Failpoint] {
+    if part == Part::Dispatcher { &FAILPOINTS } else { &[] }
+}
+
+fn setup() -> String {
+    let channels: Vec<Value> = CHANNELS.iter().map(Channel::row).collect();
+    include_str!("setup.sql")
+        .replace("{secret}", PUSH_SECRET)
+        .replace("{group_rate}", &GROUP_RATE.to_string())
+        .replace("{channels}", &Value::Array(channels).to_string())
+}

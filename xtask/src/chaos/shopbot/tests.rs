@@ -1,0 +1,32 @@
+//! Short runs of the whole harness around the shop bot: the real program passes, and each planted fault is found.
+
+use std::sync::PoisonError;
+
+use super::{Options, Outcome, plant::Plant, run_program};
+use crate::chaos::tests::{ALONE, program};
+
+fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let options = Options { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    run_program(&program(), &options).expect("the run comes to its end")
+}
+
+#[test]
+fn a_short_run_of_the_shop_bot_keeps_every_promise() {
+    let outcome = run(20_261_117, 8, None);
+    assert!(outcome.broken.is_empty(), "{outcome:?}");
+    assert!(outcome.kills >= 15, "{outcome:?}");
+}
+
+#[test]
+fn a_run_without_an_inbox_is_found_out() {
+    let outcome = run(6, 1, Some(Plant::NoInbox));
+    assert!(outcome.broken.contains(&"every acknowledged message has one answer"), "{outcome:?}");
+    assert!(outcome.broken.contains(&"no more copies than attempts that could not be read explain"), "{outcome:?}");
+}
+
+#[test]
+fn a_run_without_order_is_found_out() {
+    let outcome = run(7, 2, Some(Plant::NoOrder));
+    assert!(outcome.broken.contains(&"answers of a chat came in the order of its messages"), "{outcome:?}");
+}
