@@ -12,7 +12,7 @@ pub const SQL: Module = Module {
     functions: sql_files!["functions":
         "template_names" "render_template" "known_variables" "check_rules"
         "read_rule" "lock_rules" "save_rules" "save_rule" "enable_rule"
-        "match_rule" "decide" "handle_message" "try_message" "find_bot" "keep_poison"
+        "match_rule" "decide" "handle_message" "take_message" "try_message" "find_bot" "keep_poison"
         "claim_answers" "mark_sent_late" "mark_answers_sent" "short_error" "close_bot" "end_attempt" "retry_answer" "fail_answer"
         "expire_answer_leases" "next_answer_at" "error_rate" "check_alerts" "forget"
     ],

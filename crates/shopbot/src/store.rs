@@ -24,17 +24,16 @@ pub(crate) async fn find_bot(db: impl PgExecutor<'_>, provider: &str, secret_has
     Ok(sqlx::query_as(query).bind(provider).bind(secret_hash).fetch_optional(db).await?)
 }
 
-/// Takes a message from receipt to answer; see the SQL for what comes back.
-pub(crate) async fn handle_message(
-    tx: &mut PgConnection,
-    workspace: WorkspaceId,
+/// Takes a message from receipt to answer, in a transaction of its own; see the SQL of `handle_message` for what comes back.
+pub(crate) async fn take_message(
+    db: impl PgExecutor<'_>,
+    workspace: Uuid,
     provider: &str,
     message: &Value,
     trace_id: &str,
 ) -> Result<Value, DbError> {
-    let query = "select shopbot.handle_message($1, $2, $3, $4)";
-    let row = sqlx::query_scalar(query).bind(workspace.uuid()).bind(provider).bind(message).bind(trace_id);
-    Ok(row.fetch_one(tx).await?)
+    let query = "select shopbot.take_message($1, $2, $3, $4)";
+    Ok(sqlx::query_scalar(query).bind(workspace).bind(provider).bind(message).bind(trace_id).fetch_one(db).await?)
 }
 
 /// What the bot would make of a message, with a state that the caller keeps.

@@ -10,10 +10,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use jiff::Timestamp;
-use kernel::{Problem, Secret, WorkspaceId, redact};
+use kernel::{Problem, Secret, redact};
 use messengers::{Inbound, Unreadable};
 use platform::{
-    DbError, failpoint,
+    failpoint,
     http::{App, Failure, current_trace, parse_json},
     wake::Topic,
 };
@@ -110,16 +110,8 @@ fn read(provider: &Provider, body: &[u8]) -> Result<Option<Inbound>, String> {
 }
 
 async fn handle(app: &App, provider: &Provider, endpoint: &Hook, inbound: &Inbound, body: &[u8]) -> Result<StatusCode, Failure> {
-    let workspace = WorkspaceId::from(endpoint.workspace_id);
-    let handled = async {
-        let mut tx = app.db.begin(workspace).await?;
-        let message = message(inbound);
-        let done = store::handle_message(&mut tx, workspace, provider.name, &message, current_trace().as_str()).await?;
-        failpoint::hit("shopbot.before_commit");
-        tx.commit().await?;
-        Ok::<Value, DbError>(done)
-    };
-    match handled.await {
+    let (message, trace) = (message(inbound), current_trace());
+    match store::take_message(app.db.pool(), endpoint.workspace_id, provider.name, &message, trace.as_str()).await {
         Ok(done) => {
             failpoint::hit("shopbot.before_answer");
             app.db.wake().tell(Topic::Answers);

@@ -39,8 +39,11 @@ impl Default for Settings {
 const LEASE: Duration = Duration::from_mins(1);
 /// What one claim takes at most.
 const CLAIM_MAX: usize = 128;
-/// The shortest time from one claim to the next: it costs the database almost the same for one answer as for a hundred.
+/// The shortest time from one claim to the next, and after one that took so much that more is on its way: a claim costs the
+/// database almost the same for one answer as for a hundred.
 const PACE: Duration = Duration::from_millis(5);
+const PACE_WHEN_BUSY: Duration = Duration::from_millis(20);
+const BUSY_FROM: usize = 8;
 /// The longest sleep while something waits: times that move (a bot that an operator enables) are found by looking.
 const LOOK_WHILE_WAITING: Duration = Duration::from_secs(1);
 /// The longest sleep when there is nothing: whoever handles messages in plain SQL tells nobody.
@@ -95,9 +98,13 @@ impl Sender {
         while !stop.is_cancelled() {
             let started_at = Instant::now();
             news.borrow_and_update();
+            let mut pace = PACE;
             let sleep = match self.claim(&sender).await {
                 Ok(0) => self.sleep_for().await,
-                Ok(_) => Duration::ZERO,
+                Ok(count) => {
+                    pace = if count < BUSY_FROM { PACE } else { PACE_WHEN_BUSY };
+                    Duration::ZERO
+                }
                 Err(error) => {
                     tracing::warn!(%error, "shopbot.claim");
                     LOOK_WHILE_WAITING
@@ -111,7 +118,7 @@ impl Sender {
                     () = tokio::time::sleep(sleep) => {}
                 }
             }
-            tokio::time::sleep(PACE.saturating_sub(started_at.elapsed())).await;
+            tokio::time::sleep(pace.saturating_sub(started_at.elapsed())).await;
         }
         inner.tasks.close();
         inner.tasks.wait().await;

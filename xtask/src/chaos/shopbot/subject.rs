@@ -44,7 +44,7 @@ const OF_SENDERS: [Failpoint; 5] = [
     ("shopbot.recorded", 0.03),
 ];
 /// Passed once for each webhook. The owner has none: PostgreSQL would go with it each time.
-const OF_APIS: [Failpoint; 2] = [("shopbot.before_commit", 0.02), ("shopbot.before_answer", 0.02)];
+const OF_APIS: [Failpoint; 1] = [("shopbot.before_answer", 0.03)];
 
 /// Only what passes: an answer that a provider refuses for good never arrives, and that every answer does is to be shown. One
 /// answer of 429 closes a bot for two seconds.
