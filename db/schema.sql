@@ -5002,7 +5002,8 @@ begin
     vars := vars || p_bot.variables || jsonb_build_object('turns', turns::text,
         'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
     decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
-    decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
+    decision.preview := left(case when context ? 'shown' then shopbot.render_template(template, vars || (context->'shown'))
+                                  else decision.response end, 200);
     decision.state_after := state;
     decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
@@ -5757,6 +5758,20 @@ CREATE FUNCTION shopbot.short_error(p_error jsonb) RETURNS jsonb
                                then least(604800000, greatest(0, floor((e.error->>'retry_after_ms')::numeric))) end,
         'outcome_unknown', case when e.error->'outcome_unknown' = 'true' then true end))
       from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) e
+$$;
+
+
+--
+-- Name: take_message(uuid, text, jsonb, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.take_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform set_config('role', 'beresta_app', true), set_config('platform.workspace_id', p_workspace_id::text, true);
+    return shopbot.handle_message(p_workspace_id, p_provider, p_message, p_trace_id);
+end
 $$;
 
 
