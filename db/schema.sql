@@ -20,6 +20,13 @@ SET client_min_messages = warning;
 SET row_security = off;
 
 --
+-- Name: actions; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA actions;
+
+
+--
 -- Name: bus; Type: SCHEMA; Schema: -; Owner: -
 --
 
@@ -344,6 +351,544 @@ CREATE TYPE shopbot.sendings AS (
 --
 
 COMMENT ON TYPE shopbot.sendings IS 'An answer that is being sent, with everything an adapter needs.';
+
+
+--
+-- Name: add_message(uuid, text, text, text, text, jsonb); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.add_message(p_workspace_id uuid, p_chat_id text, p_role text, p_text text, p_message_id text DEFAULT NULL::text, p_metadata jsonb DEFAULT NULL::jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    given constant jsonb := actions.check_object('metadata', p_metadata, 16384);
+    id constant text := coalesce(p_message_id, platform.new_id()::text);
+    message actions.messages;
+    next_seq bigint;
+begin
+    if actions.is_id(id) is not true then
+        raise exception '`messageId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'messageId';
+    elsif (p_role in ('user', 'bot', 'system')) is not true then
+        raise exception '`role` is user, bot or system' using errcode = 'ZA003', column = 'role';
+    elsif (char_length(p_text) between 1 and 8000) is not true then
+        raise exception '`text` has 1 to 8000 characters' using errcode = 'ZA003', column = 'text';
+    end if;
+    -- The chat is held from here on: its messages take turns, and a repeat finds the first one whole. Not by the lock of its row: a
+    -- transaction that waits for one has its id already, and the bus tells messages in the order of those ids.
+    perform pg_advisory_xact_lock(hashtextextended('actions.chat:' || p_workspace_id || ':' || p_chat_id, 0));
+    select * into message from actions.messages m
+     where m.workspace_id = p_workspace_id and m.chat_id = p_chat_id and m.message_id = id;
+    if found then
+        if (message.role, message.text, message.metadata) is distinct from (p_role, p_text, given) then
+            raise exception 'message % has another content', id using errcode = 'ZA005';
+        end if;
+        return jsonb_build_object('outcome', 'unchanged', 'message', actions.chat_message(message));
+    end if;
+    perform actions.open_chat(p_workspace_id, p_chat_id);
+    update actions.chats c set last_seq = c.last_seq + 1, active_at = greatest(c.active_at, platform.now())
+     where c.workspace_id = p_workspace_id and c.chat_id = p_chat_id
+    returning c.last_seq into next_seq;
+    insert into actions.messages (workspace_id, chat_id, seq, message_id, role, text, metadata)
+    values (p_workspace_id, p_chat_id, next_seq, id, p_role, p_text, given)
+    returning * into message;
+    perform bus.publish(p_workspace_id, actions.topic(p_chat_id),
+        jsonb_build_object('type', 'message', 'message', actions.chat_message(message)));
+    return jsonb_build_object('outcome', 'created', 'message', actions.chat_message(message));
+end
+$$;
+
+
+--
+-- Name: is_id(text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.is_id(p_id text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_id ~ '[^[:space:]]' and char_length(p_id) <= 128 and p_id !~ '[[:cntrl:]]'
+$$;
+
+
+--
+-- Name: actions; Type: TABLE; Schema: actions; Owner: -
+--
+
+CREATE TABLE actions.actions (
+    workspace_id uuid NOT NULL,
+    action_id text NOT NULL,
+    chat_id text NOT NULL,
+    action_type text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    deadline timestamp with time zone NOT NULL,
+    status text DEFAULT 'processing'::text NOT NULL,
+    display_text text,
+    payload jsonb,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    ended_at timestamp with time zone,
+    late_at timestamp with time zone,
+    CONSTRAINT action_deadline_follows_its_start CHECK ((deadline > created_at)),
+    CONSTRAINT action_ended_iff_it_has_its_time CHECK (((status = 'processing'::text) = (ended_at IS NULL))),
+    CONSTRAINT action_id_plain CHECK (actions.is_id(action_id)),
+    CONSTRAINT action_is_late_only_after_its_end CHECK (((late_at IS NULL) OR (ended_at IS NOT NULL))),
+    CONSTRAINT action_payload_is_a_bounded_object CHECK (((jsonb_typeof(payload) = 'object'::text) AND (pg_column_size(payload) <= 32768))),
+    CONSTRAINT action_status_known CHECK ((status = ANY (ARRAY['processing'::text, 'done'::text, 'error'::text]))),
+    CONSTRAINT action_text_short CHECK (((char_length(display_text) >= 1) AND (char_length(display_text) <= 2000))),
+    CONSTRAINT action_type_plain CHECK ((actions.is_id(action_type) AND (char_length(action_type) <= 64)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='5000');
+
+ALTER TABLE ONLY actions.actions FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE actions; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON TABLE actions.actions IS 'What bots do right now, and for a while what they did. An action is active until its end is told or its deadline passes.';
+
+
+--
+-- Name: COLUMN actions.updated_at; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON COLUMN actions.actions.updated_at IS 'Grows with every change, also when two are made at the same time: watchers tell new from old by it.';
+
+
+--
+-- Name: COLUMN actions.late_at; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON COLUMN actions.actions.late_at IS 'When another ending came after the first one, which won. The journal has it once.';
+
+
+--
+-- Name: bot_action(actions.actions); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.bot_action(p_action actions.actions) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+               'workspaceId', p_action.workspace_id, 'chatId', p_action.chat_id, 'actionId', p_action.action_id,
+               'actionType', p_action.action_type, 'status', p_action.status,
+               'createdAt', actions.stamp(p_action.created_at), 'updatedAt', actions.stamp(p_action.updated_at))
+           || case when p_action.display_text is null then '{}' else jsonb_build_object('displayText', p_action.display_text) end
+           || case when p_action.payload is null then '{}' else jsonb_build_object('payload', p_action.payload) end
+$$;
+
+
+--
+-- Name: change_action(actions.actions, text, jsonb, boolean, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.change_action(p_action actions.actions, p_display_text text, p_payload jsonb, p_is_repeat boolean, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    action actions.actions := p_action;
+    is_changed constant boolean := coalesce(p_display_text, p_action.display_text) is distinct from p_action.display_text
+                                or coalesce(p_payload, p_action.payload) is distinct from p_action.payload;
+begin
+    if is_changed or p_is_repeat then
+        update actions.actions a
+           set display_text = coalesce(p_display_text, a.display_text), payload = coalesce(p_payload, a.payload),
+               updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond')
+         where a.workspace_id = p_action.workspace_id and a.action_id = p_action.action_id
+        returning * into action;
+    end if;
+    if is_changed then
+        perform actions.tell_action(action, 'action_changed', p_trace_id);
+    end if;
+    return jsonb_build_object('outcome', case when is_changed then 'changed' else 'unchanged' end, 'action', actions.bot_action(action));
+end
+$$;
+
+
+--
+-- Name: messages; Type: TABLE; Schema: actions; Owner: -
+--
+
+CREATE TABLE actions.messages (
+    workspace_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    seq bigint NOT NULL,
+    message_id text NOT NULL,
+    role text NOT NULL,
+    text text NOT NULL,
+    metadata jsonb,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT message_id_plain CHECK (actions.is_id(message_id)),
+    CONSTRAINT message_metadata_is_a_bounded_object CHECK (((jsonb_typeof(metadata) = 'object'::text) AND (pg_column_size(metadata) <= 16384))),
+    CONSTRAINT message_role_known CHECK ((role = ANY (ARRAY['user'::text, 'bot'::text, 'system'::text]))),
+    CONSTRAINT message_seq_positive CHECK ((seq > 0)),
+    CONSTRAINT message_text_bounded CHECK (((char_length(text) >= 1) AND (char_length(text) <= 8000)))
+);
+
+ALTER TABLE ONLY actions.messages FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE messages; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON TABLE actions.messages IS 'What was said in a chat, in order. Never changed.';
+
+
+--
+-- Name: COLUMN messages.message_id; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON COLUMN actions.messages.message_id IS 'Chosen by whoever sends, so that sending again changes nothing.';
+
+
+--
+-- Name: chat_message(actions.messages); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.chat_message(p_message actions.messages) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+               'workspaceId', p_message.workspace_id, 'chatId', p_message.chat_id, 'messageId', p_message.message_id,
+               'seq', p_message.seq, 'role', p_message.role, 'text', p_message.text,
+               'createdAt', actions.stamp(p_message.created_at))
+           || case when p_message.metadata is null then '{}' else jsonb_build_object('metadata', p_message.metadata) end
+$$;
+
+
+--
+-- Name: check_chat_id(text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.check_chat_id(p_chat_id text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if actions.is_id(p_chat_id) is not true then
+        raise exception '`chatId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'chatId';
+    end if;
+end
+$$;
+
+
+--
+-- Name: check_object(text, jsonb, integer); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.check_object(p_field text, p_value jsonb, p_bytes_max integer) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+    if p_value is null or jsonb_typeof(p_value) = 'null' then
+        return null;
+    elsif jsonb_typeof(p_value) <> 'object' then
+        raise exception '`%` is a JSON object', p_field using errcode = 'ZA003', column = p_field;
+    elsif pg_column_size(p_value) > p_bytes_max then
+        raise exception '`%` is larger than % bytes', p_field, p_bytes_max using errcode = 'ZA003', column = p_field;
+    end if;
+    return p_value;
+end
+$$;
+
+
+--
+-- Name: end_action(actions.actions, text, text, jsonb, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.end_action(p_action actions.actions, p_status text, p_display_text text, p_payload jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    action actions.actions;
+begin
+    update actions.actions a
+       set status = p_status, display_text = coalesce(p_display_text, a.display_text), payload = coalesce(p_payload, a.payload),
+           updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
+     where a.workspace_id = p_action.workspace_id and a.action_id = p_action.action_id
+    returning * into action;
+    perform actions.tell_action(action, 'action_' || p_status, p_trace_id);
+    return jsonb_build_object('outcome', 'changed', 'action', actions.bot_action(action));
+end
+$$;
+
+
+--
+-- Name: expire_overdue(integer); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.expire_overdue(p_limit integer DEFAULT 100) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    overdue actions.actions;
+    action actions.actions;
+    told jsonb;
+    ended int := 0;
+begin
+    for overdue in
+        select * from actions.actions a
+         where a.status = 'processing' and a.deadline <= platform.now()
+         order by a.deadline limit p_limit
+           for no key update skip locked
+    loop
+        told := coalesce(overdue.payload, '{}') || '{"code": "timeout"}';
+        if pg_column_size(told) > 32768 then
+            -- A payload that was full already makes room for the code: nobody can be left processing for it.
+            told := '{"code": "timeout"}';
+        end if;
+        update actions.actions a
+           set status = 'error', display_text = null, payload = told,
+               updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
+         where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
+        returning * into action;
+        perform actions.tell_action(action, 'action_timeout', null);
+        ended := ended + 1;
+    end loop;
+    return ended;
+end
+$$;
+
+
+--
+-- Name: find_action(uuid, text, text, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.find_action(p_workspace_id uuid, p_action_id text, p_chat_id text, p_action_type text) RETURNS SETOF actions.actions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    action actions.actions;
+begin
+    -- They wait here and not at the row or its key: a transaction that waits there has its id already, and the bus tells changes in
+    -- the order of those ids.
+    perform pg_advisory_xact_lock(hashtextextended('actions.action:' || p_workspace_id || ':' || p_action_id, 0));
+    select * into action from actions.actions a
+     where a.workspace_id = p_workspace_id and a.action_id = p_action_id
+       for no key update;
+    if not found then
+        return;
+    elsif p_chat_id <> action.chat_id then
+        raise exception 'action % belongs to another chat', p_action_id using errcode = 'ZA001';
+    elsif p_action_type <> action.action_type then
+        raise exception 'action % has another type', p_action_id using errcode = 'ZA002';
+    end if;
+    return next action;
+end
+$$;
+
+
+--
+-- Name: forget(integer, interval, interval); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.forget(p_limit integer DEFAULT 1000, p_actions_keep interval DEFAULT '30 days'::interval, p_messages_keep interval DEFAULT '1 year'::interval) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    gone int := 0;
+    count_of int;
+    workspace record;
+begin
+    delete from actions.actions a
+     where (a.workspace_id, a.action_id) in (
+            select x.workspace_id, x.action_id from actions.actions x
+             where x.status <> 'processing' and x.ended_at < now_ts - p_actions_keep
+             order by x.ended_at limit p_limit for update skip locked);
+    get diagnostics count_of = row_count;
+    gone := gone + count_of;
+    for workspace in select w.workspace_id from core.workspaces w order by w.workspace_id loop
+        delete from actions.messages m
+         where m.workspace_id = workspace.workspace_id
+           and (m.chat_id, m.seq) in (
+                select x.chat_id, x.seq from actions.messages x
+                 where x.workspace_id = workspace.workspace_id and x.created_at < now_ts - p_messages_keep
+                 order by x.created_at limit p_limit);
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+        -- A chat that is held has somebody in it.
+        delete from actions.chats c
+         where c.workspace_id = workspace.workspace_id
+           and c.chat_id in (
+                select x.chat_id from actions.chats x
+                 where x.workspace_id = workspace.workspace_id and x.active_at < now_ts - p_messages_keep
+                   and not exists (select from actions.messages m where m.workspace_id = x.workspace_id and m.chat_id = x.chat_id)
+                   and not exists (select from actions.actions a where a.workspace_id = x.workspace_id and a.chat_id = x.chat_id)
+                 order by x.active_at limit p_limit for update skip locked);
+        get diagnostics count_of = row_count;
+        gone := gone + count_of;
+    end loop;
+    return gone;
+end
+$$;
+
+
+--
+-- Name: open_chat(uuid, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.open_chat(p_workspace_id uuid, p_chat_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform actions.check_chat_id(p_chat_id);
+    loop
+        perform from actions.chats c where c.workspace_id = p_workspace_id and c.chat_id = p_chat_id for key share;
+        exit when found;
+        insert into actions.chats (workspace_id, chat_id) values (p_workspace_id, p_chat_id) on conflict do nothing;
+        exit when found;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: read_actions(uuid, text, interval, integer); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.read_actions(p_workspace_id uuid, p_chat_id text, p_recent interval DEFAULT NULL::interval, p_limit integer DEFAULT 200) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'cursor', bus.position(),
+        'actions', coalesce((
+            select jsonb_agg(actions.bot_action(x) order by x.updated_at desc, x.action_id)
+              from (select a.* from actions.actions a
+                     where a.workspace_id = p_workspace_id and a.chat_id = p_chat_id and a.status = 'processing'
+                     order by a.updated_at desc, a.action_id limit p_limit) x), '[]'),
+        'recent', coalesce((
+            select jsonb_agg(actions.bot_action(x) order by x.updated_at desc, x.action_id)
+              from (select a.* from actions.actions a
+                     where a.workspace_id = p_workspace_id and a.chat_id = p_chat_id and a.status <> 'processing'
+                       and a.ended_at >= platform.now() - p_recent
+                     order by a.updated_at desc, a.action_id limit p_limit) x), '[]'))
+$$;
+
+
+--
+-- Name: read_messages(uuid, text, bigint, integer); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.read_messages(p_workspace_id uuid, p_chat_id text, p_before bigint, p_limit integer) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'cursor', bus.position(),
+        'messages', coalesce((
+            select jsonb_agg(actions.chat_message(x) order by x.seq desc)
+              from (select m.* from actions.messages m
+                     where m.workspace_id = p_workspace_id and m.chat_id = p_chat_id and (p_before is null or m.seq < p_before)
+                     order by m.seq desc limit p_limit) x), '[]'))
+$$;
+
+
+--
+-- Name: stamp(timestamp with time zone); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.stamp(p_at timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
+
+
+--
+-- Name: start_action(uuid, text, text, text, text, jsonb, interval, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.start_action(p_workspace_id uuid, p_chat_id text, p_action_id text, p_action_type text, p_display_text text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_processing_max interval DEFAULT '02:00:00'::interval, p_trace_id text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    shown constant text := nullif(btrim(left(p_display_text, 2000)), '');
+    given constant jsonb := actions.check_object('payload', p_payload, 32768);
+    action actions.actions;
+begin
+    if actions.is_id(p_action_id) is not true then
+        raise exception '`actionId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'actionId';
+    elsif (actions.is_id(p_action_type) and char_length(p_action_type) <= 64) is not true then
+        raise exception '`actionType` has 1 to 64 characters that can be seen' using errcode = 'ZA003', column = 'actionType';
+    end if;
+    perform actions.check_chat_id(p_chat_id);
+    select * into action from actions.find_action(p_workspace_id, p_action_id, p_chat_id, p_action_type);
+    if found and action.status <> 'processing' then
+        return jsonb_build_object('outcome', 'ignored', 'action', actions.bot_action(action));
+    elsif found then
+        return actions.change_action(action, shown, given, true, p_trace_id);
+    end if;
+    perform actions.open_chat(p_workspace_id, p_chat_id);
+    insert into actions.actions (workspace_id, action_id, chat_id, action_type, created_at, deadline, display_text, payload, updated_at)
+    values (p_workspace_id, p_action_id, p_chat_id, p_action_type, now_ts, now_ts + p_processing_max, shown, given, now_ts)
+    returning * into action;
+    perform actions.tell_action(action, 'action_started', p_trace_id);
+    return jsonb_build_object('outcome', 'created', 'action', actions.bot_action(action));
+end
+$$;
+
+
+--
+-- Name: tell_action(actions.actions, text, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.tell_action(p_action actions.actions, p_what text, p_trace_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform ops.append_journal(p_action.workspace_id, 'actions', p_what, p_action.action_id, p_trace_id,
+        jsonb_build_object('chat_id', p_action.chat_id, 'action_type', p_action.action_type, 'status', p_action.status));
+    perform bus.publish(p_action.workspace_id, actions.topic(p_action.chat_id),
+        jsonb_build_object('type', 'bot_action', 'action', actions.bot_action(p_action)));
+end
+$$;
+
+
+--
+-- Name: topic(text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.topic(p_chat_id text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select 'chat:' || p_chat_id
+$$;
+
+
+--
+-- Name: update_action(uuid, text, text, text, jsonb, text, text, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.update_action(p_workspace_id uuid, p_action_id text, p_status text, p_display_text text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_chat_id text DEFAULT NULL::text, p_action_type text DEFAULT NULL::text, p_trace_id text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    shown constant text := nullif(btrim(left(p_display_text, 2000)), '');
+    given constant jsonb := actions.check_object('payload', p_payload, 32768);
+    action actions.actions;
+begin
+    if (p_status in ('processing', 'done', 'error')) is not true then
+        raise exception '`status` is processing, done or error' using errcode = 'ZA003', column = 'status';
+    end if;
+    select * into action from actions.find_action(p_workspace_id, p_action_id, p_chat_id, p_action_type);
+    if not found then
+        raise exception 'there is no action %', p_action_id using errcode = 'ZA004', hint = 'start it first';
+    end if;
+    if action.status = p_status then
+        return actions.change_action(action, shown, given, false, p_trace_id);
+    elsif action.status = 'processing' then
+        return actions.end_action(action, p_status, shown, given, p_trace_id);
+    end if;
+    if p_status <> 'processing' and action.late_at is null then
+        update actions.actions a set late_at = platform.now()
+         where a.workspace_id = p_workspace_id and a.action_id = p_action_id;
+        perform ops.append_journal(p_workspace_id, 'actions', 'action_late', p_action_id, p_trace_id,
+            jsonb_build_object('chat_id', action.chat_id, 'action_type', action.action_type, 'status', action.status,
+                               'late_status', p_status, 'code', left(action.payload->>'code', 100)));
+    end if;
+    return jsonb_build_object('outcome', 'ignored', 'action', actions.bot_action(action));
+end
+$$;
 
 
 --
@@ -5809,6 +6354,52 @@ $$;
 
 
 --
+-- Name: chats; Type: TABLE; Schema: actions; Owner: -
+--
+
+CREATE TABLE actions.chats (
+    workspace_id uuid NOT NULL,
+    chat_id text NOT NULL,
+    number bigint NOT NULL,
+    last_seq bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    active_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT chat_id_plain CHECK (actions.is_id(chat_id))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY actions.chats FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chats; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON TABLE actions.chats IS 'Places where people and bots talk. A chat begins with its first message or action.';
+
+
+--
+-- Name: COLUMN chats.active_at; Type: COMMENT; Schema: actions; Owner: -
+--
+
+COMMENT ON COLUMN actions.chats.active_at IS 'When the last message came, or the chat began.';
+
+
+--
+-- Name: chats_number_seq; Type: SEQUENCE; Schema: actions; Owner: -
+--
+
+ALTER TABLE actions.chats ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME actions.chats_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: forgotten; Type: TABLE; Schema: bus; Owner: -
 --
 
@@ -6941,6 +7532,38 @@ ALTER TABLE ONLY shopbot.bot_logs ALTER COLUMN id SET DEFAULT nextval('shopbot.b
 
 
 --
+-- Name: actions actions_pkey; Type: CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.actions
+    ADD CONSTRAINT actions_pkey PRIMARY KEY (workspace_id, action_id);
+
+
+--
+-- Name: chats chats_pkey; Type: CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.chats
+    ADD CONSTRAINT chats_pkey PRIMARY KEY (workspace_id, chat_id);
+
+
+--
+-- Name: messages message_id_is_used_once_in_its_chat; Type: CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.messages
+    ADD CONSTRAINT message_id_is_used_once_in_its_chat UNIQUE (workspace_id, chat_id, message_id);
+
+
+--
+-- Name: messages messages_pkey; Type: CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (workspace_id, chat_id, seq);
+
+
+--
 -- Name: forgotten forgotten_pkey; Type: CONSTRAINT; Schema: bus; Owner: -
 --
 
@@ -7365,6 +7988,48 @@ ALTER TABLE ONLY shopbot.bot_poison
 
 
 --
+-- Name: actions_active; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX actions_active ON actions.actions USING btree (workspace_id, chat_id) WHERE (status = 'processing'::text);
+
+
+--
+-- Name: actions_ended; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX actions_ended ON actions.actions USING btree (workspace_id, chat_id, ended_at) WHERE (status <> 'processing'::text);
+
+
+--
+-- Name: actions_forgettable; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX actions_forgettable ON actions.actions USING btree (ended_at) WHERE (status <> 'processing'::text);
+
+
+--
+-- Name: actions_overdue; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX actions_overdue ON actions.actions USING btree (deadline) WHERE (status = 'processing'::text);
+
+
+--
+-- Name: chats_by_activity; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX chats_by_activity ON actions.chats USING btree (workspace_id, active_at DESC, number DESC);
+
+
+--
+-- Name: messages_by_time; Type: INDEX; Schema: actions; Owner: -
+--
+
+CREATE INDEX messages_by_time ON actions.messages USING btree (workspace_id, created_at);
+
+
+--
 -- Name: messages_in_order; Type: INDEX; Schema: bus; Owner: -
 --
 
@@ -7750,6 +8415,13 @@ ALTER INDEX shopbot.logs_by_chat ATTACH PARTITION shopbot.bot_logs_default_works
 
 
 --
+-- Name: actions action_edge; Type: TRIGGER; Schema: actions; Owner: -
+--
+
+CREATE TRIGGER action_edge AFTER UPDATE ON actions.actions FOR EACH ROW WHEN (((old.status <> new.status) AND (((old.status <> 'processing'::text) OR (new.status <> 'done'::text)) AND ((old.status <> 'processing'::text) OR (new.status <> 'error'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
 -- Name: messages append_only; Type: TRIGGER; Schema: bus; Owner: -
 --
 
@@ -7915,6 +8587,30 @@ CREATE TRIGGER rule_version_stays AFTER UPDATE ON shopbot.bot_rules FOR EACH ROW
 --
 
 CREATE CONSTRAINT TRIGGER rules_fit_together AFTER INSERT OR UPDATE ON shopbot.bot_rules DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION shopbot.check_changed_rules();
+
+
+--
+-- Name: actions action_is_in_a_chat; Type: FK CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.actions
+    ADD CONSTRAINT action_is_in_a_chat FOREIGN KEY (workspace_id, chat_id) REFERENCES actions.chats(workspace_id, chat_id);
+
+
+--
+-- Name: chats chats_workspace_id_fkey; Type: FK CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.chats
+    ADD CONSTRAINT chats_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: messages message_is_in_a_chat; Type: FK CONSTRAINT; Schema: actions; Owner: -
+--
+
+ALTER TABLE ONLY actions.messages
+    ADD CONSTRAINT message_is_in_a_chat FOREIGN KEY (workspace_id, chat_id) REFERENCES actions.chats(workspace_id, chat_id);
 
 
 --
@@ -8115,6 +8811,66 @@ ALTER TABLE ONLY shopbot.bot_rules
 
 ALTER TABLE ONLY shopbot.bots
     ADD CONSTRAINT bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: actions; Type: ROW SECURITY; Schema: actions; Owner: -
+--
+
+ALTER TABLE actions.actions ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chats; Type: ROW SECURITY; Schema: actions; Owner: -
+--
+
+ALTER TABLE actions.chats ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: actions every_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY every_workspace ON actions.actions TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: chats every_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY every_workspace ON actions.chats TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: messages every_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY every_workspace ON actions.messages TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: messages; Type: ROW SECURITY; Schema: actions; Owner: -
+--
+
+ALTER TABLE actions.messages ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: actions only_this_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON actions.actions TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: chats only_this_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON actions.chats TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: messages only_this_workspace; Type: POLICY; Schema: actions; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON actions.messages TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --

@@ -156,3 +156,10 @@ with topics (intent, ru_keywords, ru_answer, en_keywords, en_answer) as (values
 select shopbot.save_rules(w.workspace_id, r.rules, 'seed')
   from core.workspaces w, (select jsonb_agg(rule) as rules from rules) r
  where w.name = 'demo' and not exists (select from shopbot.bot_rules x where x.workspace_id = w.workspace_id);
+
+-- A chat in which a bot has worked already; every id is fixed, so repeating changes nothing.
+select actions.add_message(w.workspace_id, 'demo', 'user', 'Расшифруй, пожалуйста, запись встречи.', 'seed-1'),
+       actions.start_action(w.workspace_id, 'demo', 'seed-transcript', 'transcribe_audio', p_payload => '{"file": "meeting.ogg"}'),
+       actions.update_action(w.workspace_id, 'seed-transcript', 'done'),
+       actions.add_message(w.workspace_id, 'demo', 'bot', 'Готово: 12 минут, двое говорящих. Сделать саммари?', 'seed-2')
+  from core.workspaces w where w.name = 'demo';

@@ -23,6 +23,8 @@ enum Command {
     Test,
     /// Write db/schema.sql anew
     Schema,
+    /// Write what clients use of the contract of actions anew
+    Contract,
     /// Check the habits that a compiler cannot: rooms, edges between crates, file headers
     Tidy,
     /// Measure beside peers
@@ -55,6 +57,7 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Test => test::run(),
         Command::Schema => test::write_schema(),
+        Command::Contract => test::write_contract(),
         Command::Tidy => tidy::run(),
         Command::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
         Command::Chaos(Chaos::Posting(options)) => chaos::run(&options),

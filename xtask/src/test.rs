@@ -1,12 +1,12 @@
 //! `cargo xtask test`: every test there is.
 
-use std::{path::Path, time::Instant};
+use std::{fs, path::Path, time::Instant};
 
 use anyhow::{Result, bail};
 
 use crate::{
     licences,
-    run::{cargo, command, step},
+    run::{cargo, command, output, root, step},
     tidy,
 };
 
@@ -16,6 +16,7 @@ pub(crate) fn run() -> Result<()> {
     tidy::run()?;
     licences::run()?;
     install_browser()?;
+    check_client()?;
     step("lints", cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     step("build", cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
     step("tests", cargo(&["test", "--workspace", "--no-fail-fast"]))?;
@@ -27,6 +28,32 @@ pub(crate) fn write_schema() -> Result<()> {
     let mut test = cargo(&["test", "--package", "beresta", "--test", "it", "--quiet", "the_dumped_schema_is_fresh"]);
     test.env("BERESTA_UPDATE_SCHEMA", "1");
     step("db/schema.sql", test)
+}
+
+/// Writes what clients use of the contract of actions anew.
+pub(crate) fn write_contract() -> Result<()> {
+    let mut test = cargo(&["test", "--package", "actions", "--test", "it", "--quiet", "the_generated_files_are_fresh"]);
+    test.env("BERESTA_UPDATE_CONTRACT", "1");
+    step("clients/javascript", test)
+}
+
+const NODE_MIN: u32 = 20;
+
+/// The types of the JavaScript client. What it promises is tested against real servers, by `crates/beresta/tests/it/client.rs`.
+fn check_client() -> Result<()> {
+    let version = output(command("node", &["--version"])).unwrap_or_default();
+    let major = version.trim().trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_none_or(|major| major < NODE_MIN) {
+        bail!("the JavaScript client is tested with Node {NODE_MIN} or newer: install `nodejs` and `npm`");
+    }
+    let dir = root().join("clients/javascript");
+    let written_at = |name: &str| fs::metadata(dir.join(name)).and_then(|file| file.modified()).ok();
+    // npm writes the first when it has installed what the second says.
+    if written_at("node_modules/.package-lock.json") < written_at("package-lock.json") {
+        let npm = ["ci", "--prefix", "clients/javascript", "--no-audit", "--no-fund", "--loglevel=error"];
+        step("the type checker of the client", command("npm", &npm))?;
+    }
+    step("types of the client", command("npm", &["run", "--silent", "--prefix", "clients/javascript", "types"]))
 }
 
 /// The console is tested in Chromium, which comes from the system's packages.

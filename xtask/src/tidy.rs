@@ -16,8 +16,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("messengers", &["kernel", "outbound"]),
     ("posting", &["kernel", "platform", "outbound", "messengers"]),
     ("shopbot", &["kernel", "platform", "messengers"]),
-    ("console", &["kernel", "platform", "posting", "shopbot"]),
-    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "shopbot", "simulators", "console"]),
+    ("actions", &["kernel", "platform"]),
+    ("console", &["kernel", "platform", "posting", "shopbot", "actions"]),
+    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "shopbot", "actions", "simulators", "console"]),
     ("xtask", &[]),
 ];
 /// A file that a person reads in one sitting. Tests may be a little longer.

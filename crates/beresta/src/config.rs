@@ -76,6 +76,21 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "where the password for the mail server is kept: env:NAME or file:PATH",
     ),
     setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "2048", "how many deliveries one process sends at once"),
+    setting(
+        "bot_action_max_processing_hours",
+        "BOT_ACTION_MAX_PROCESSING_HOURS",
+        "2",
+        "how long an action of a bot may be processing before it counts as lost",
+    ),
+    setting(
+        "bot_action_watchdog_interval_minutes",
+        "BOT_ACTION_WATCHDOG_INTERVAL_MINUTES",
+        "30",
+        "how often lost actions are looked for",
+    ),
+    setting("streams_max", "BERESTA_STREAMS_MAX", "8000", "how many people watch chats through this process at once"),
+    setting("streams_per_token_max", "BERESTA_STREAMS_PER_TOKEN_MAX", "1000", "how many of them with one token"),
+    setting("streams_per_address_max", "BERESTA_STREAMS_PER_ADDRESS_MAX", "1000", "how many of them from one address"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
 
@@ -123,6 +138,8 @@ pub(crate) struct Config {
     pub(crate) fetch_allow: Vec<String>,
     pub(crate) mail: Option<posting::alerts::Mail>,
     pub(crate) dispatch_in_flight_max: usize,
+    pub(crate) actions: actions::http::Settings,
+    pub(crate) watchdog_interval: Duration,
 }
 
 /// Values by key, with the place each came from.
@@ -177,6 +194,7 @@ fn read_toml(text: &str, path: &Path) -> Result<BTreeMap<String, String>> {
         let value = match value {
             toml::Value::String(text) => text,
             toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Float(number) => number.to_string(),
             toml::Value::Array(items) => {
                 let texts: Option<Vec<&str>> = items.iter().map(toml::Value::as_str).collect();
                 texts.with_context(|| format!("{}: `{key}` is a list of texts", path.display()))?.join(",")
@@ -229,6 +247,15 @@ impl Values {
         Ok(Duration::from_secs(self.number(key, 1, 3600)?))
     }
 
+    /// A time in units of so many seconds; parts of a unit are fine. At least a millisecond, at most a year.
+    fn span(&self, key: &str, unit_seconds: f64) -> Result<Duration> {
+        let parse = |value: &str| {
+            let seconds = value.parse::<f64>().ok()? * unit_seconds;
+            (0.001..=365.0 * 86400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
+        };
+        self.parsed(key, "a number above 0, such as 2 or 0.5", parse)
+    }
+
     fn into_config(self) -> Result<Config> {
         let whole = |key, min, max| self.number(key, min, max).map(|number| usize::try_from(number).unwrap_or(usize::MAX));
         let data_dir = PathBuf::from(self.text("data_dir"));
@@ -265,6 +292,16 @@ impl Values {
             fetch_allow: self.fetch_allow()?,
             mail: self.mail()?,
             dispatch_in_flight_max: whole("dispatch_in_flight_max", 2, 100_000)?,
+            actions: actions::http::Settings {
+                processing_max: self.span("bot_action_max_processing_hours", 3600.0)?,
+                limits: actions::Limits {
+                    streams_max: whole("streams_max", 1, 1_000_000)?,
+                    per_token_max: whole("streams_per_token_max", 1, 1_000_000)?,
+                    per_address_max: whole("streams_per_address_max", 1, 1_000_000)?,
+                    ..actions::Limits::default()
+                },
+            },
+            watchdog_interval: self.span("bot_action_watchdog_interval_minutes", 60.0)?,
             providers: vec![
                 provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
                 provider("max", "max_base_url", "max_ca_bundle")?,

@@ -14,7 +14,7 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::config::Config;
 
 /// Everything that has SQL, in the order of installation.
-pub(crate) const MODULES: &[Module] = &[platform::SQL, posting::SQL, shopbot::SQL];
+pub(crate) const MODULES: &[Module] = &[platform::SQL, posting::SQL, shopbot::SQL, actions::SQL];
 /// The name of our database on the embedded server.
 pub(crate) const NAME: &str = "beresta";
 /// An external database may be starting at the same moment as we are.

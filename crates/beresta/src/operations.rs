@@ -128,6 +128,7 @@ pub(crate) fn openapi_json() -> String {
     document.merge(api::Docs::openapi());
     document.merge(posting::http::Docs::openapi());
     document.merge(shopbot::http::Docs::openapi());
+    document.merge(actions::http::Docs::openapi());
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("token", SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()));
     document.to_pretty_json().unwrap_or_default()

@@ -68,6 +68,7 @@ impl Server {
             posting::pull::schedule(&db).await?;
             posting::upkeep::schedule(&db).await?;
             shopbot::upkeep::schedule(&db).await?;
+            actions::upkeep::schedule(&db).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
         if config.roles.contains(&Role::Api) {
@@ -85,6 +86,7 @@ impl Server {
         if config.roles.contains(&Role::Monitor) {
             tasks.spawn(posting::monitor::run(db.clone(), stop.clone()));
             tasks.spawn(shopbot::monitor::run(db.clone(), stop.clone()));
+            tasks.spawn(actions::watchdog::run(db.clone(), config.watchdog_interval, stop.clone()));
         }
         let router = router(config, &database, &app, &outside, roles)?;
         tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
@@ -107,6 +109,7 @@ fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) ->
     posting::upkeep::register(&mut registry, db, &app.objects);
     posting::alerts::register(&mut registry, outside.teller(app, config.mail.clone()));
     shopbot::upkeep::register(&mut registry, db);
+    actions::upkeep::register(&mut registry, db);
     shopbot::alerts::register(&mut registry, outside.bot_teller(app));
     if has_demo_jobs {
         tour::jobs::register(&mut registry, db);
@@ -125,11 +128,14 @@ fn router(config: &Config, database: &Database, app: &App, outside: &Outside, ro
             modules: MODULES,
             is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         };
+        // One surface, mounted twice, so that the limits of streams count both.
+        let chats = actions::http::router(actions::http::Surface::new(config.actions));
         router = router
             .merge(http::api::router())
             .merge(posting::http::router(outside.fetcher.clone()))
             .merge(shopbot::http::router())
-            .merge(console::router(Arc::new(info)));
+            .merge(chats.clone())
+            .merge(console::router(Arc::new(info), chats));
     }
     Ok(http::wrap(router, config.limits).with_state(app.clone()))
 }

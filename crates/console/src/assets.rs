@@ -1,4 +1,6 @@
-//! Static files, compiled in.
+//! Static files, compiled in. The client that everybody has is among them: the page of a chat is one more user of it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use axum::{
     Router,
@@ -9,25 +11,37 @@ use axum::{
 };
 use platform::http::App;
 
-const FILES: &[(&str, &str, &str)] = &[
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const FILES: &[(&str, &str, &str)] = &[
     ("console.css", "text/css; charset=utf-8", include_str!("../static/console.css")),
-    ("console.js", "text/javascript; charset=utf-8", include_str!("../static/console.js")),
-    ("theme.js", "text/javascript; charset=utf-8", include_str!("../static/theme.js")),
+    ("console.js", SCRIPT, include_str!("../static/console.js")),
+    ("chat.js", SCRIPT, include_str!("../static/chat.js")),
+    ("theme.js", SCRIPT, include_str!("../static/theme.js")),
+    ("client/src/api.js", SCRIPT, include_str!("../../../clients/javascript/src/api.js")),
+    ("client/src/index.js", SCRIPT, include_str!("../../../clients/javascript/src/index.js")),
+    ("client/src/sse.js", SCRIPT, include_str!("../../../clients/javascript/src/sse.js")),
+    ("client/src/state.js", SCRIPT, include_str!("../../../clients/javascript/src/state.js")),
+    ("client/src/texts.js", SCRIPT, include_str!("../../../clients/javascript/src/texts.js")),
+    ("client/src/watch.js", SCRIPT, include_str!("../../../clients/javascript/src/watch.js")),
+    ("client/types.js", SCRIPT, include_str!("../../../clients/javascript/types.js")),
     ("logo.svg", "image/svg+xml", include_str!("../static/logo.svg")),
     ("favicon.svg", "image/svg+xml", include_str!("../static/favicon.svg")),
     ("bark.svg", "image/svg+xml", include_str!("../static/bark.svg")),
 ];
 
 pub(crate) fn router() -> Router<App> {
-    Router::new().route("/console/static/{name}", get(file))
+    Router::new().route("/console/static/{*name}", get(file))
 }
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     let Some((_, content_type, body)) = FILES.iter().find(|(known, _, _)| *known == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    // A new build has new files; asking each time costs an answer without a body.
-    let tag = format!("\"{}-{}\"", env!("CARGO_PKG_VERSION"), body.len());
+    // A new build has new files; asking each time costs an answer without a body. By content and not by length: scripts that
+    // import each other have to be of one build.
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    let tag = format!("\"{:016x}\"", hasher.finish());
     let common = [
         (header::ETAG, tag.clone()),
         (header::CACHE_CONTROL, "no-cache".to_owned()),

@@ -221,10 +221,10 @@ pub(crate) fn error_message(error: &serde_json::Value) -> String {
 }
 
 /// What each region or topic would show, as a number that changes with it: health, jobs, errors, journal, posting,
-/// shopbot.
-pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 6] {
+/// shopbot, actions.
+pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 7] {
     let health = health(ctx, info).await;
-    let mut prints = [1; 6];
+    let mut prints = [1; 7];
     prints[0] = print(&(
         health.verdict.label,
         health.migrations.pending,
@@ -246,6 +246,9 @@ pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 6] {
         }
         if let Ok(pulse) = crate::shopbot::pulse(&mut tx).await {
             prints[5] = print(&pulse);
+        }
+        if let Ok(pulse) = crate::actions::pulse(&mut tx).await {
+            prints[6] = print(&pulse);
         }
     }
     prints

@@ -2,6 +2,7 @@
 //!
 //! Modules add pages through the router of their own and an entry of the navigation; they extend `layout.html`.
 
+mod actions;
 mod assets;
 mod data;
 mod live;
@@ -29,12 +30,14 @@ pub struct Info {
     pub is_https: bool,
 }
 
-pub fn router(info: Arc<Info>) -> Router<App> {
+/// `chat_api` is the router of the module `actions`: the pages of chats call it too.
+pub fn router(info: Arc<Info>, chat_api: Router<App>) -> Router<App> {
     Router::new()
         .route("/", get(pages::home))
         .merge(pages::router())
         .merge(posting::router())
         .merge(shopbot::router())
+        .merge(actions::router(chat_api))
         .merge(session::router())
         .merge(live::router())
         .layer(axum::middleware::map_response(session::protect))

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The regions of the overview, and the topics that the pages of the modules watch.
-const NAMES: [&str; 6] = ["health", "jobs", "errors", "journal", "posting", "shopbot"];
+const NAMES: [&str; 7] = ["health", "jobs", "errors", "journal", "posting", "shopbot", "actions"];
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// However much happens, no stream looks more often than this.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -54,6 +54,9 @@ async fn fragment(
     }
     if !["jobs", "errors", "journal"].contains(&name.as_str()) {
         if let Some(answer) = crate::shopbot::fragment(&visitor, &name, &uri).await? {
+            return Ok(answer);
+        }
+        if let Some(answer) = crate::actions::fragment(&visitor, &name, &uri).await? {
             return Ok(answer);
         }
         return crate::posting::fragment(&visitor, &name, &uri).await;

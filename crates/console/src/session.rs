@@ -5,13 +5,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     Extension, Form, Router,
-    extract::{FromRequestParts, Query, State},
+    extract::{FromRequestParts, Query, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    middleware,
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use kernel::{Problem, Scope, Secret};
-use platform::http::{App, Ctx, current_trace};
+use platform::http::{App, Ctx, Failure, current_trace};
 use serde::Deserialize;
 
 use crate::{
@@ -74,6 +75,24 @@ impl FromRequestParts<App> for Visitor {
         let csrf = Secret::new(format!("csrf:{}", token.expose())).sha256_hex();
         Ok(Self { ctx, csrf })
     }
+}
+
+/// Before an API that pages of ours call: the cookie stands for the token, which no script can read. What the token may do
+/// is checked behind it, as for everybody.
+pub(crate) async fn cookie_as_token(mut request: Request, next: middleware::Next) -> Response {
+    let is_change = request.method() != Method::GET && request.method() != Method::HEAD;
+    if is_change && !is_same_origin(request.headers()) {
+        return Failure(Problem::forbidden("this request came from another site")).into_response();
+    }
+    let is_https = request.extensions().get::<Arc<Info>>().is_some_and(|info| info.is_https);
+    let token = cookie(request.headers(), is_https);
+    let value = token.and_then(|token| HeaderValue::try_from(format!("Bearer {}", token.expose())).ok());
+    request.headers_mut().remove(header::AUTHORIZATION);
+    if let Some(mut value) = value {
+        value.set_sensitive(true);
+        request.headers_mut().insert(header::AUTHORIZATION, value);
+    }
+    next.run(request).await
 }
 
 /// Browsers say where a request came from, in one of two ways; one that does not say is no browser.

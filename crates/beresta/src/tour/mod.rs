@@ -1,5 +1,6 @@
 //! The tour of `beresta demo`: each stop does something real and checks that it holds.
 
+mod actions;
 pub(crate) mod jobs;
 mod posting;
 mod shopbot;
@@ -41,6 +42,7 @@ impl Tour {
         stops::play(self, &mut report).await;
         posting::play(self, &mut report).await;
         shopbot::play(self, &mut report).await;
+        actions::play(self, &mut report).await;
         let Report { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0

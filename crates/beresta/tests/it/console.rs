@@ -257,6 +257,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
     stage.failed_job().await;
     stage.closed_channel("a-channel-with-a-rather-long-name").await;
     stage.a_bot_with_everything_to_show().await;
+    stage.a_chat_with_everything_to_show().await;
     for n in 0..30 {
         stage.enqueue(json!({"n": n})).await;
     }
@@ -287,6 +288,8 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
             "/rules",
             "/rules/return_order_number",
             "/bots",
+            "/chats",
+            "/chats/kitchen",
             "/jobs",
             "/journal",
         ] {

@@ -4,8 +4,11 @@
 
 mod support;
 
+mod actions;
+mod client;
 mod commands;
 mod console;
+mod console_actions;
 mod console_shopbot;
 mod crash;
 mod embedded;

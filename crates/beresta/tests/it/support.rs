@@ -22,7 +22,11 @@ pub(crate) fn beresta(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_beresta"));
     command.args(args);
     for (name, _) in std::env::vars() {
-        if (name.starts_with("BERESTA_") && name != "BERESTA_CACHE_DIR") || name == "DATABASE_URL" || name.starts_with("OTEL_") {
+        if (name.starts_with("BERESTA_") && name != "BERESTA_CACHE_DIR")
+            || name == "DATABASE_URL"
+            || name.starts_with("OTEL_")
+            || name.starts_with("BOT_ACTION_")
+        {
             command.env_remove(name);
         }
     }

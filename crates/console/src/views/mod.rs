@@ -4,6 +4,7 @@
 //! which `layout.html` prints. A live region has a template of its own under `templates/fragments/`: the page includes
 //! it, and a `…Fragment` struct renders it alone, from a field of the same name.
 
+mod actions;
 mod alone;
 mod lists;
 mod overview;
@@ -16,6 +17,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use actions::*;
 pub use alone::*;
 pub use lists::*;
 pub use overview::*;

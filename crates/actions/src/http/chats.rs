@@ -1,0 +1,31 @@
+//! `GET /api/chats`.
+
+use platform::http::{Answer, Failure, Page, Query};
+use serde::Deserialize;
+
+use super::caller::Caller;
+use crate::{contract::ChatList, reads};
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ListChats {
+    /// The workspace of the token, if it is given at all.
+    workspace_id: Option<String>,
+    /// Only chats before this place: `next` of the page before.
+    before: Option<String>,
+    /// How many at most, 1 to 200.
+    #[serde(default = "Page::default_limit")]
+    limit: i64,
+}
+
+/// The chats of the workspace, those with the newest message first.
+#[utoipa::path(get, path = "/api/chats", params(ListChats),
+    responses((status = 200, body = kernel::Envelope<ChatList>), (status = 401), (status = 422)), security(("token" = [])))]
+pub(super) async fn list_chats(caller: Caller, Query(query): Query<ListChats>) -> Result<Answer<ChatList>, Failure> {
+    caller.may_read()?;
+    caller.check_workspace(query.workspace_id.as_deref())?;
+    let limit = Page::checked(query.limit)?;
+    let before = query.before.as_deref().map(str::parse).transpose()?;
+    let (chats, next) = reads::chats(&mut *caller.ctx.begin().await?, before, limit).await?;
+    Ok(Answer::ok(ChatList { chats, next: next.map(|next| next.to_string()) }))
+}

@@ -1,0 +1,89 @@
+//! The HTTP surface of actions.
+
+mod actions;
+mod caller;
+mod chats;
+mod events;
+mod messages;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    routing::{get, post},
+};
+use platform::http::App;
+use utoipa::OpenApi;
+
+use crate::{
+    contract::{ChatEvent, Refusal},
+    streams::{Limits, Streams},
+    watchdog,
+};
+
+/// How this process serves chats.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How long an action that starts here may be processing.
+    pub processing_max: Duration,
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { processing_max: watchdog::PROCESSING_MAX, limits: Limits::default() }
+    }
+}
+
+/// What the handlers share: one per process, however many routers it has.
+#[derive(Debug)]
+pub struct Surface {
+    processing_max: Duration,
+    streams: Arc<Streams>,
+}
+
+impl Surface {
+    pub fn new(settings: Settings) -> Arc<Self> {
+        Arc::new(Self { processing_max: settings.processing_max, streams: Arc::new(Streams::new(settings.limits)) })
+    }
+}
+
+/// The API of chats and actions. The paths for no-code tools behave as the others do.
+pub fn router(surface: Arc<Surface>) -> Router<App> {
+    Router::new()
+        .route("/api/chat/actions", get(actions::list_actions))
+        .route("/api/chat/actions/start", post(actions::start_action))
+        .route("/api/chat/actions/update", post(actions::update_action))
+        .route("/api/no-code/callback/actions/start", post(actions::start_action_by_callback))
+        .route("/api/no-code/callback/actions/update", post(actions::update_action_by_callback))
+        .route("/api/no-code/callback/messages", post(messages::send_message_by_callback))
+        .route("/api/chats", get(chats::list_chats))
+        .route("/api/chats/{chat_id}/messages", get(messages::list_messages).post(messages::send_message))
+        .route("/api/chats/{chat_id}/events", get(events::watch_chat))
+        .layer(Extension(surface))
+}
+
+/// The documentation of these paths.
+#[derive(OpenApi)]
+#[openapi(
+    paths(
+        actions::list_actions,
+        actions::start_action,
+        actions::update_action,
+        actions::start_action_by_callback,
+        actions::update_action_by_callback,
+        messages::send_message_by_callback,
+        chats::list_chats,
+        messages::list_messages,
+        messages::send_message,
+        events::watch_chat
+    ),
+    components(schemas(ChatEvent))
+)]
+pub struct Docs;
+
+/// Refuses what can be no chat; the database has the same rule.
+fn check_chat_id(chat_id: &str) -> Result<(), Refusal> {
+    let is_plain = !chat_id.trim().is_empty() && chat_id.chars().count() <= 128 && !chat_id.chars().any(char::is_control);
+    if is_plain { Ok(()) } else { Err(Refusal::Field("chatId".to_owned())) }
+}

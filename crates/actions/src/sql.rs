@@ -1,0 +1,15 @@
+//! The SQL of actions.
+
+use platform::{install::Module, sql_files};
+
+pub const SQL: Module = Module {
+    name: "actions",
+    schemas: &["actions"],
+    prelude: sql_files!["prelude": "is_id"],
+    migrations: sql_files!["migrations": "0001_chats" "0002_actions"],
+    functions: sql_files!["functions":
+        "stamp" "topic" "bot_action" "chat_message" "check_object" "check_chat_id" "open_chat" "tell_action"
+        "find_action" "change_action" "end_action" "start_action" "update_action" "expire_overdue" "read_actions"
+        "add_message" "read_messages" "forget"
+    ],
+};

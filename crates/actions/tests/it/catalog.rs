@@ -1,0 +1,72 @@
+//! Habits that the catalog can check.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use sqlx::{AssertSqlSafe, Executor, Row};
+
+use crate::world::World;
+
+async fn names(query: &'static str) -> BTreeSet<String> {
+    let world = World::new().await;
+    let rows = sqlx::query(query).fetch_all(&mut world.test.owner().await).await.unwrap();
+    rows.iter().map(|row| row.get::<String, _>(0)).collect()
+}
+
+#[tokio::test]
+async fn every_table_can_be_sharded_by_workspace_and_is_protected() {
+    let query = "select c.relname::text from pg_class c
+                  where c.relnamespace = 'actions'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+                    and not (c.relrowsecurity and c.relforcerowsecurity
+                             and exists (select from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+                                          where i.indrelid = c.oid and i.indisprimary and a.attname = 'workspace_id'))";
+    assert_eq!(names(query).await, BTreeSet::new());
+}
+
+#[tokio::test]
+async fn every_unique_rule_has_the_workspace_first() {
+    let query = "select x.relname::text from pg_index i join pg_class x on x.oid = i.indexrelid join pg_class c on c.oid = i.indrelid
+                   join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+                  where c.relnamespace = 'actions'::regnamespace and i.indisunique and not c.relispartition and a.attname <> 'workspace_id'";
+    assert_eq!(names(query).await, BTreeSet::new());
+}
+
+#[tokio::test]
+async fn a_repeated_start_touches_no_column_of_any_index() {
+    let query = "select distinct a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid
+                  where i.indrelid = 'actions.actions'::regclass
+                    and (a.attnum = any (i.indkey) or pg_get_expr(i.indpred, i.indrelid) ~ ('\\m' || a.attname || '\\M'))
+                    and a.attname in ('updated_at', 'display_text', 'payload')";
+    assert_eq!(names(query).await, BTreeSet::new());
+}
+
+#[tokio::test]
+async fn every_foreign_key_has_an_index() {
+    let query = "select k.conname::text from pg_constraint k
+                  where k.contype = 'f' and k.connamespace = 'actions'::regnamespace
+                    and not exists (select from pg_index i where i.indrelid = k.conrelid and i.indkey[0] = k.conkey[1])";
+    assert_eq!(names(query).await, BTreeSet::new());
+}
+
+#[test]
+fn every_sql_file_is_installed() {
+    for (dir, files) in
+        [("prelude", actions::SQL.prelude), ("migrations", actions::SQL.migrations), ("functions", actions::SQL.functions)]
+    {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql").join(dir);
+        let on_disk: BTreeSet<String> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();
+        assert_eq!(on_disk, installed, "{dir}");
+    }
+}
+
+#[tokio::test]
+async fn every_function_body_is_valid_with_everything_in_place() {
+    let world = World::new().await;
+    let mut owner = world.test.owner().await;
+    for file in actions::SQL.functions {
+        owner.execute(AssertSqlSafe(file.text.to_owned())).await.unwrap_or_else(|error| panic!("{}: {error}", file.name));
+    }
+}

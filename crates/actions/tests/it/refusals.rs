@@ -1,0 +1,151 @@
+//! What is refused, with which status, code and words.
+
+use kernel::Scope;
+use serde_json::{Value, json};
+
+use crate::world::{World, make_token};
+
+async fn refused(world: &World, path: &str, body: Value, status: u16, code: &str) -> Value {
+    let (found, answer) = world.post(path, body.clone()).await;
+    assert_eq!((found, &answer["error"]["details"]["code"]), (status, &json!(code)), "{body}: {answer}");
+    answer["error"].clone()
+}
+
+#[tokio::test]
+async fn the_same_id_for_another_chat_or_another_type_is_a_conflict_and_not_a_merge() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    for path in ["/api/chat/actions/start", "/api/no-code/callback/actions/start"] {
+        let other = json!({ "chatId": "d", "actionId": "a", "actionType": "transcribe_audio" });
+        let error = refused(&world, path, other, 409, "actions.other_chat").await;
+        assert_eq!(error["message"], "Действие с actionId 'a' уже начато в другом чате.");
+        let other = json!({ "chatId": "c", "actionId": "a", "actionType": "summarize" });
+        let error = refused(&world, path, other, 409, "actions.other_type").await;
+        assert_eq!(error["message"], "Действие с actionId 'a' уже начато с другим actionType.");
+    }
+    let update = json!({ "chatId": "d", "actionId": "a", "status": "done" });
+    refused(&world, "/api/chat/actions/update", update, 409, "actions.other_chat").await;
+    world.update("a", "done", json!({})).await;
+    let late = json!({ "chatId": "d", "actionId": "a", "actionType": "transcribe_audio" });
+    refused(&world, "/api/chat/actions/start", late, 409, "actions.other_chat").await;
+    assert_eq!(world.published("c").await.len(), 2);
+    assert!(world.published("d").await.is_empty());
+}
+
+#[tokio::test]
+async fn an_id_is_unique_in_its_workspace_and_means_nothing_in_another() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    let theirs = world.test.workspace("theirs").await;
+    let token = make_token(&world.test.db, theirs, &[Scope::Read, Scope::Write]).await;
+    let update = Some(json!({ "actionId": "a", "status": "done" }));
+    let (status, answer) = world.here.ask(&token, "POST", "/api/chat/actions/update", update, &[]).await;
+    assert_eq!((status, &answer["error"]["details"]["code"]), (404, &json!("actions.unknown_action")));
+    let start = Some(json!({ "chatId": "theirs", "actionId": "a", "actionType": "summarize" }));
+    let (status, answer) = world.here.ask(&token, "POST", "/api/chat/actions/start", start, &[]).await;
+    assert_eq!((status, &answer["data"]["outcome"]), (200, &json!("created")));
+    let (_, list) = world.here.ask(&token, "GET", "/api/chat/actions?chatId=c&recent=60", None, &[]).await;
+    assert_eq!((&list["data"]["actions"], &list["data"]["recent"]), (&json!([]), &json!([])));
+    let (_, list) = world.here.ask(&token, "GET", "/api/chats", None, &[]).await;
+    assert_eq!(list["data"]["chats"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_not_the_tokens_is_answered_like_one_that_does_not_exist() {
+    let world = World::new().await;
+    let theirs = world.test.workspace("theirs").await;
+    for id in [json!(theirs), json!("00000000-0000-0000-0000-000000000009"), json!("no uuid")] {
+        let body = json!({ "workspaceId": id, "chatId": "c", "actionId": "a", "actionType": "x" });
+        let error = refused(&world, "/api/chat/actions/start", body, 404, "not_found").await;
+        assert_eq!(error["message"], "there is no such workspace");
+    }
+    let path = format!("/api/chat/actions?workspaceId={theirs}&chatId=c");
+    assert_eq!(world.here.ask(&world.token, "GET", &path, None, &[]).await.0, 404);
+    let path = format!("/api/chats/c/events?workspaceId={theirs}");
+    assert_eq!(world.here.ask(&world.token, "GET", &path, None, &[]).await.0, 404);
+    let path = format!("/api/chat/actions?workspaceId={}&chatId=c", world.workspace);
+    assert_eq!(world.get(&path).await["actions"], json!([]));
+}
+
+#[tokio::test]
+async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_nothing() {
+    let world = World::new().await;
+    let whole = json!({ "chatId": "c", "actionId": "a", "actionType": "x" });
+    let deep = json!({ "n": (0..8000).collect::<Vec<_>>() });
+    for (field, value) in [
+        ("chatId", json!("")),
+        ("chatId", json!("x".repeat(129))),
+        ("chatId", json!("a\nb")),
+        ("actionId", json!("  ")),
+        ("actionId", json!("x".repeat(129))),
+        ("actionType", json!("")),
+        ("actionType", json!("x".repeat(65))),
+        ("payload", json!({ "text": "x".repeat(40_000) })),
+        ("payload", deep),
+    ] {
+        let mut body = whole.clone();
+        body[field] = value;
+        let error = refused(&world, "/api/chat/actions/start", body, 422, "request.invalid").await;
+        assert_eq!(error["details"]["field"], field);
+        assert!(error["message"].as_str().unwrap().starts_with("Поле"), "{error}");
+    }
+    for field in ["chatId", "actionId", "actionType"] {
+        let mut body = whole.clone();
+        body.as_object_mut().unwrap().remove(field);
+        let error = refused(&world, "/api/chat/actions/start", body, 422, "request.invalid").await;
+        assert!(error["message"].as_str().unwrap().contains(field), "{error}");
+    }
+    let mut list = whole;
+    list["payload"] = json!([1]);
+    refused(&world, "/api/chat/actions/start", list, 422, "request.invalid").await;
+    let started = json!({ "actionId": "a", "status": "started" });
+    refused(&world, "/api/chat/actions/update", started, 422, "request.invalid").await;
+    for (field, body) in [
+        ("text", json!({ "text": "" })),
+        ("text", json!({ "text": "x".repeat(8001) })),
+        ("messageId", json!({ "text": "x", "messageId": " " })),
+        ("metadata", json!({ "text": "x", "metadata": { "a": "x".repeat(20_000) } })),
+    ] {
+        let error = refused(&world, "/api/chats/c/messages", body, 422, "request.invalid").await;
+        assert_eq!(error["details"]["field"], field);
+    }
+    for path in ["/api/chat/actions", "/api/chat/actions?chatId=c&recent=0", "/api/chat/actions?chatId=c&recent=61"] {
+        assert_eq!(world.here.ask(&world.token, "GET", path, None, &[]).await.0, 422, "{path}");
+    }
+    assert!(world.rows("select from actions.chats").await.is_empty(), "nothing was stored");
+}
+
+#[tokio::test]
+async fn errors_are_in_russian_and_in_english_for_those_who_prefer_it() {
+    let world = World::new().await;
+    let body = || Some(json!({ "actionId": "x", "status": "done" }));
+    for (language, message) in [
+        (None, "Действие с actionId 'x' не найдено. Сначала вызовите start."),
+        (Some("ru"), "Действие с actionId 'x' не найдено. Сначала вызовите start."),
+        (Some("en"), "Unknown actionId 'x'. Call start first."),
+        (Some("en-GB,en;q=0.9,ru;q=0.8"), "Unknown actionId 'x'. Call start first."),
+        (Some("de"), "Действие с actionId 'x' не найдено. Сначала вызовите start."),
+    ] {
+        let headers: Vec<(&str, &str)> = language.map(|language| ("accept-language", language)).into_iter().collect();
+        let (_, answer) = world.here.ask(&world.token, "POST", "/api/chat/actions/update", body(), &headers).await;
+        assert_eq!(answer["error"]["message"], message, "{language:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_may_not_is_refused() {
+    let world = World::new().await;
+    let reader = make_token(&world.test.db, world.workspace, &[Scope::Read]).await;
+    let writer = make_token(&world.test.db, world.workspace, &[Scope::Write]).await;
+    let console = make_token(&world.test.db, world.workspace, &[Scope::Console]).await;
+    let start = || Some(json!({ "chatId": "c", "actionId": "a", "actionType": "x" }));
+    for token in [&reader, &console] {
+        assert_eq!(world.here.ask(token, "POST", "/api/chat/actions/start", start(), &[]).await.0, 403);
+        assert_eq!(world.here.ask(token, "GET", "/api/chat/actions?chatId=c", None, &[]).await.0, 200);
+    }
+    assert_eq!(world.here.ask(&writer, "POST", "/api/chat/actions/start", start(), &[]).await.0, 200);
+    for path in ["/api/chat/actions?chatId=c", "/api/chats", "/api/chats/c/messages", "/api/chats/c/events"] {
+        assert_eq!(world.here.ask(&writer, "GET", path, None, &[]).await.0, 403, "{path}");
+        assert_eq!(world.here.ask(&kernel::Secret::new("brs_wrong"), "GET", path, None, &[]).await.0, 401, "{path}");
+    }
+}

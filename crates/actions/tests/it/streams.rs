@@ -1,0 +1,139 @@
+//! The stream itself: what is said, who may listen and for how long, and what becomes of those who are too slow or too many.
+
+use std::time::Duration;
+
+use actions::{Limits, contract::ChatEvent, http::Settings};
+use platform::{tokens, wake::Topic};
+use serde_json::json;
+
+use crate::world::World;
+
+fn limited(limits: Limits) -> Settings {
+    Settings { limits, ..Settings::default() }
+}
+
+#[tokio::test]
+async fn what_is_said_and_done_in_a_chat_is_heard_in_order_as_the_contract_writes_it() {
+    let world = World::new().await;
+    let mut watching = world.watch("c").await;
+    world.say("c", "Расшифруй").await;
+    world.start("a", json!({ "displayText": "Слушаем…", "payload": { "progress": 0.1 } })).await;
+    world.start("a", json!({})).await;
+    world.say("other", "в другом чате").await;
+    world.update("a", "done", json!({})).await;
+    let mut events: Vec<ChatEvent> = Vec::new();
+    for _ in 0..3 {
+        events.push(serde_json::from_value(watching.next().await.unwrap()).unwrap());
+    }
+    let ChatEvent::Message { message } = &events[0] else { panic!("{:?}", events[0]) };
+    assert_eq!((message.seq, message.text.as_str()), (1, "Расшифруй"));
+    let ChatEvent::BotAction { action } = &events[1] else { panic!("{:?}", events[1]) };
+    assert_eq!((action.action_id.as_str(), action.display_text.as_deref()), ("a", Some("Слушаем…")));
+    let ChatEvent::BotAction { action } = &events[2] else { panic!("{:?}", events[2]) };
+    assert_eq!(action.status.as_str(), "done");
+    let history = world.get("/api/chats/c/messages").await;
+    assert_eq!(history["messages"].as_array().unwrap().len(), 1, "an action never becomes a message");
+}
+
+#[tokio::test]
+async fn clients_are_told_different_times_to_come_back() {
+    let world = World::new().await;
+    let mut times = Vec::new();
+    for _ in 0..8 {
+        let watching = world.watch("c").await;
+        assert!((2000..=5000).contains(&watching.retry_ms), "{}", watching.retry_ms);
+        times.push(watching.retry_ms);
+    }
+    times.sort_unstable();
+    times.dedup();
+    assert!(times.len() > 1, "{times:?}");
+}
+
+#[tokio::test]
+async fn a_silent_stream_has_a_heartbeat_that_is_no_event() {
+    let heartbeat = Duration::from_millis(10);
+    let world = World::with(limited(Limits { heartbeat, ..Limits::default() })).await;
+    let mut watching = world.watch("c").await;
+    let before = watching.cursor.clone();
+    for _ in 0..3 {
+        assert_eq!(watching.block().await, Some(json!(null)));
+    }
+    assert_eq!(watching.cursor, before);
+    world.say("c", "x").await;
+    assert_eq!(watching.word().await, "x");
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_hears_nothing_more_live_or_replayed() {
+    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let mut watching = world.watch("c").await;
+    let cursor = watching.cursor.clone();
+    world.say("c", "before").await;
+    assert_eq!(watching.word().await, "before");
+    let found = tokens::authenticate(world.test.db.pool(), &world.token).await.unwrap().unwrap();
+    assert!(tokens::revoke(world.test.db.pool(), world.workspace, found.token_id).await.unwrap());
+    // As somebody else would say it.
+    let said = "select actions.add_message($1, 'c', 'user', 'secret')";
+    sqlx::query(said).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
+    world.test.db.wake().tell(Topic::Bus);
+    assert_eq!(watching.next().await, None);
+    let path = format!("/api/chats/c/events?since={cursor}");
+    assert_eq!(world.here.ask(&world.token, "GET", &path, None, &[]).await.0, 401);
+}
+
+#[tokio::test]
+async fn too_many_streams_of_one_token_are_refused_with_a_time_to_come_back_and_a_closed_one_makes_room() {
+    let world = World::with(limited(Limits { per_token_max: 2, ..Limits::default() })).await;
+    let first = world.watch("c").await;
+    let _second = world.watch("d").await;
+    let (status, answer) = world.here.ask(&world.token, "GET", "/api/chats/c/events", None, &[]).await;
+    assert_eq!((status, &answer["error"]["details"]["code"]), (429, &json!("actions.too_many_streams")));
+    assert!(answer["error"]["details"]["retry_after_ms"].as_u64().unwrap() > 0);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("Слишком много"), "{answer}");
+    drop(first);
+    drop(world.watch("c").await);
+}
+
+#[tokio::test]
+async fn a_slow_reader_is_dropped_and_comes_back_with_its_cursor_and_no_event_is_lost() {
+    let world = World::new().await;
+    let mut slow = world.watch("c").await;
+    let mut quick = world.watch("c").await;
+    let many = "select count(actions.add_message($1, 'c', 'bot', n::text)) from generate_series(1, 3000) n";
+    sqlx::query(many).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
+    world.test.db.wake().tell(Topic::Bus);
+    // When the quick one has heard it all, whatever it took, the slow one has been dropped.
+    let mut heard = 0;
+    while heard < 3000 {
+        match quick.next().await {
+            Some(event) => {
+                heard += 1;
+                assert_eq!(event["message"]["seq"], heard);
+            }
+            None => quick = world.watch_since("c", &quick.cursor).await,
+        }
+    }
+    let mut slowly = 0;
+    while let Some(event) = slow.next().await {
+        slowly += 1;
+        assert_eq!(event["message"]["seq"], slowly);
+    }
+    assert!(slowly < 3000, "it was dropped after {slowly}");
+    let mut back = world.watch_since("c", &slow.cursor).await;
+    while slowly < 3000 {
+        slowly += 1;
+        assert_eq!(back.next().await.unwrap()["message"]["seq"], slowly);
+    }
+}
+
+#[tokio::test]
+async fn streams_end_when_the_server_stops_and_their_cursor_is_good_at_the_next_one() {
+    let world = World::new().await;
+    let mut watching = world.watch("c").await;
+    world.here.app.stop.cancel();
+    assert_eq!(watching.next().await, None);
+    let next = world.another_server();
+    world.say("c", "after the restart").await;
+    let path = format!("/api/chats/c/events?since={}", watching.cursor);
+    assert_eq!(next.watch(&world.token, &path, &[]).await.word().await, "after the restart");
+}
