@@ -2433,7 +2433,7 @@ CREATE FUNCTION posting.drop_head() RETURNS trigger
     AS $$
 begin
     update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
-     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id;
+     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id and (h.head_at > '-infinity' or h.next_at is not null);
     return null;
 end
 $$;
@@ -2867,9 +2867,14 @@ begin
      where c.workspace_id = p_workspace_id and c.enabled
        and not exists (select from posting.queue_heads h where h.workspace_id = c.workspace_id and h.channel_id = c.channel_id)
     on conflict do nothing;
+    if found then
+        -- Whoever writes meanwhile could not take away what it does not see yet.
+        return;
+    end if;
     update posting.queue_heads q
        set head_at = case when q.next_at is null then q.head_at else least(f.oldest, q.next_at) end,
-           next_at = clock_timestamp() - interval '1 second', next_xid = pg_snapshot_xmax(pg_current_snapshot())
+           -- Our own id, because it is above that of everybody who has begun to write; the end of a snapshot may not be.
+           next_at = now() - interval '1 second', next_xid = pg_current_xact_id()
       from (select h.channel_id, h.drops, h.next_xid, o.created_at as oldest
               from posting.queue_heads h
               left join lateral (
@@ -2877,7 +2882,7 @@ begin
                    where d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight' and d.created_at >= h.head_at
                    order by d.created_at, d.delivery_id limit 1) o on h.next_xid is not null
              where h.workspace_id = p_workspace_id and coalesce(h.next_xid <= pg_snapshot_xmin(pg_current_snapshot()), true)
-             order by h.channel_id for no key update of h) f
+             order by h.channel_id for no key update of h skip locked) f
      where q.workspace_id = p_workspace_id and q.channel_id = f.channel_id and q.drops = f.drops and q.next_xid is not distinct from f.next_xid;
 end
 $$;
@@ -4080,6 +4085,9 @@ begin
     if pg_relation_size('posting.queue_heads') > 1048576 then
         truncate posting.queue_heads;
     end if;
+    -- The clock was set back: what is made now would lie before these.
+    update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
+     where h.head_at > clock_timestamp() or h.next_at > clock_timestamp();
     if pg_relation_size('posting.ingress_rates') > 1048576 then
         truncate posting.ingress_rates;
     end if;
@@ -5547,8 +5555,12 @@ begin
     vars := vars || p_bot.variables || jsonb_build_object('turns', turns::text,
         'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
     decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
-    decision.preview := left(case when context ? 'shown' then shopbot.render_template(template, vars || (context->'shown'))
-                                  else decision.response end, 200);
+    if context ? 'shown' or position('customer_name' in template) > 0 then
+        vars := vars || jsonb_build_object('customer_name', left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
+        decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
+    else
+        decision.preview := left(decision.response, 200);
+    end if;
     decision.state_after := state;
     decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
@@ -6211,6 +6223,8 @@ declare
     now_ts constant timestamptz := platform.now();
     error constant jsonb := shopbot.short_error(p_error);
     asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
+    -- The trouble is the bot's and not the answer's, which waits for a day.
+    is_bots constant boolean := coalesce(error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')), false);
     bot shopbot.bots;
     answer shopbot.bot_outbox;
     pause float8;
@@ -6221,7 +6235,7 @@ begin
         return 'lost';
     end if;
     -- The bot before its answers, here as everywhere.
-    if error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')) then
+    if is_bots then
         perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
     end if;
     select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
@@ -6230,7 +6244,7 @@ begin
        for no key update;
     if not found then
         return 'lost';
-    elsif answer.attempt >= bot.attempts_max then
+    elsif answer.attempt >= bot.attempts_max and not (is_bots and answer.created_at > now_ts - interval '1 day') then
         return shopbot.end_attempt(answer, 'dead', null, error);
     end if;
     pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));

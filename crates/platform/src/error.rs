@@ -53,6 +53,10 @@ impl From<sqlx::Error> for DbError {
         if is_retryable_sqlstate(&code) {
             return Self::Unavailable(error);
         }
+        if code == "22021" {
+            let message = "a text holds a character that no text of the database can hold".to_owned();
+            return Self::Refused { code, message, hint: None, field: None };
+        }
         if code.starts_with('Z') {
             let postgres = database.try_downcast_ref::<sqlx::postgres::PgDatabaseError>();
             let hint = postgres.and_then(|postgres| postgres.hint()).map(ToOwned::to_owned);

@@ -78,7 +78,7 @@ impl FromRequestParts<App> for Caller {
         let token = bearer(&parts.headers)?;
         let ctx = Ctx::authenticate(app, &token).await?;
         let language = parts.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip().to_canonical());
         Ok(Self {
             ctx,
             token,

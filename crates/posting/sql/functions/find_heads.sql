@@ -12,9 +12,14 @@ begin
      where c.workspace_id = p_workspace_id and c.enabled
        and not exists (select from posting.queue_heads h where h.workspace_id = c.workspace_id and h.channel_id = c.channel_id)
     on conflict do nothing;
+    if found then
+        -- Whoever writes meanwhile could not take away what it does not see yet.
+        return;
+    end if;
     update posting.queue_heads q
        set head_at = case when q.next_at is null then q.head_at else least(f.oldest, q.next_at) end,
-           next_at = clock_timestamp() - interval '1 second', next_xid = pg_snapshot_xmax(pg_current_snapshot())
+           -- Our own id, because it is above that of everybody who has begun to write; the end of a snapshot may not be.
+           next_at = now() - interval '1 second', next_xid = pg_current_xact_id()
       from (select h.channel_id, h.drops, h.next_xid, o.created_at as oldest
               from posting.queue_heads h
               left join lateral (
@@ -22,7 +27,7 @@ begin
                    where d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight' and d.created_at >= h.head_at
                    order by d.created_at, d.delivery_id limit 1) o on h.next_xid is not null
              where h.workspace_id = p_workspace_id and coalesce(h.next_xid <= pg_snapshot_xmin(pg_current_snapshot()), true)
-             order by h.channel_id for no key update of h) f
+             order by h.channel_id for no key update of h skip locked) f
      where q.workspace_id = p_workspace_id and q.channel_id = f.channel_id and q.drops = f.drops and q.next_xid is not distinct from f.next_xid;
 end
 $$;

@@ -11,6 +11,9 @@ begin
     if pg_relation_size('posting.queue_heads') > 1048576 then
         truncate posting.queue_heads;
     end if;
+    -- The clock was set back: what is made now would lie before these.
+    update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
+     where h.head_at > clock_timestamp() or h.next_at > clock_timestamp();
     if pg_relation_size('posting.ingress_rates') > 1048576 then
         truncate posting.ingress_rates;
     end if;

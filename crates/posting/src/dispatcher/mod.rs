@@ -252,13 +252,19 @@ impl Dispatcher {
         workspaces.rotate_left(middle);
         let mut rounds = futures::stream::iter(workspaces.into_iter().map(|workspace| self.dispatch_one(workspace, results)))
             .buffer_unordered(CLAIMS_AT_ONCE);
+        // Trouble in one workspace must not break off the others in the middle of a claim.
+        let mut trouble = None;
         while let Some(round) = rounds.next().await {
-            let round = round?;
-            total.started += round.started;
-            total.is_more |= round.is_more;
-            total.wake_at = [total.wake_at, round.wake_at].into_iter().flatten().min();
+            match round {
+                Ok(round) => {
+                    total.started += round.started;
+                    total.is_more |= round.is_more;
+                    total.wake_at = [total.wake_at, round.wake_at].into_iter().flatten().min();
+                }
+                Err(error) => trouble = Some(error),
+            }
         }
-        Ok(total)
+        trouble.map_or(Ok(total), Err)
     }
 
     async fn busy_workspaces(&self) -> Vec<WorkspaceId> {
@@ -272,7 +278,10 @@ impl Dispatcher {
     async fn dispatch_one(&self, workspace: WorkspaceId, results: &mpsc::UnboundedSender<Finish>) -> Result<Round, DbError> {
         let inner = &self.inner;
         let mut round = Round::default();
-        self.find_heads(workspace).await?;
+        // Without it queues are looked at from where they began before, which is slower and not wrong.
+        if let Err(error) = self.find_heads(workspace).await {
+            tracing::warn!(%error, "dispatcher.find_heads");
+        }
         let (in_flight, due) = self.enter(workspace).await;
         round.started += self.start_held(workspace, due, &in_flight, results).await?;
         let free_here = inner.settings.in_flight_per_workspace_max.saturating_sub(in_flight.load(Ordering::Acquire));

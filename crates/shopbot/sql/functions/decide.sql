@@ -105,8 +105,12 @@ begin
     vars := vars || p_bot.variables || jsonb_build_object('turns', turns::text,
         'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
     decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
-    decision.preview := left(case when context ? 'shown' then shopbot.render_template(template, vars || (context->'shown'))
-                                  else decision.response end, 200);
+    if context ? 'shown' or position('customer_name' in template) > 0 then
+        vars := vars || jsonb_build_object('customer_name', left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
+        decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
+    else
+        decision.preview := left(decision.response, 200);
+    end if;
     decision.state_after := state;
     decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';

@@ -3,8 +3,8 @@
 -- nothing, because the answer is in the outbox.
 -- Guarantees: a message is handled once; messages of one chat are handled one after the other, whichever processes they came
 -- to, and numbered in that order; a message has at most one answer.
--- p_message: {chat_id, provider_message_id, kind, text?, payload?, sender_name?, is_from_bot?, sent_at?, shown_text?}, where shown_text
--- is what may be written down of the text. Returns {outcome, answer_id?, rule_id?, rule_version?, state_before, state_after}; the
+-- p_message: {chat_id, provider_message_id, kind, text?, payload?, sender_name?, is_from_bot?, sent_at?, shown_text?, shown_name?}, where shown_text and
+-- shown_name are what may be written down of text and name. Returns {outcome, answer_id?, rule_id?, rule_version?, state_before, state_after}; the
 -- outcome of a repeated message is `duplicate`.
 -- Raises ZD004 when the workspace has no enabled bot in this messenger.
 create or replace function shopbot.handle_message(

@@ -8,6 +8,8 @@ declare
     now_ts constant timestamptz := platform.now();
     error constant jsonb := shopbot.short_error(p_error);
     asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
+    -- The trouble is the bot's and not the answer's, which waits for a day.
+    is_bots constant boolean := coalesce(error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')), false);
     bot shopbot.bots;
     answer shopbot.bot_outbox;
     pause float8;
@@ -18,7 +20,7 @@ begin
         return 'lost';
     end if;
     -- The bot before its answers, here as everywhere.
-    if error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')) then
+    if is_bots then
         perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
     end if;
     select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
@@ -27,7 +29,7 @@ begin
        for no key update;
     if not found then
         return 'lost';
-    elsif answer.attempt >= bot.attempts_max then
+    elsif answer.attempt >= bot.attempts_max and not (is_bots and answer.created_at > now_ts - interval '1 day') then
         return shopbot.end_attempt(answer, 'dead', null, error);
     end if;
     pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));

@@ -24,6 +24,7 @@ use crate::store::{self, Hook, Poison};
 
 /// What is written down of a text.
 const SHOWN_CHARS_MAX: usize = 1000;
+const NAME_CHARS_MAX: usize = 100;
 const POISON_CHARS_MAX: usize = 16 << 10;
 
 /// How one messenger brings its updates.
@@ -136,6 +137,7 @@ fn message(inbound: &Inbound) -> Value {
         "text": inbound.text,
         "payload": inbound.payload,
         "sender_name": inbound.sender_name,
+        "shown_name": inbound.sender_name.as_deref().map(|name| redact::snippet(name, NAME_CHARS_MAX)),
         "is_from_bot": inbound.is_from_bot,
         "sent_at": inbound.sent_at_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()),
         "shown_text": redact::snippet(written, SHOWN_CHARS_MAX),

@@ -109,6 +109,16 @@ async fn the_log_of_an_answer_shows_captured_texts_redacted() {
 }
 
 #[tokio::test]
+async fn the_log_of_an_answer_shows_the_customers_name_redacted() {
+    let world = World::new().await;
+    let message = json!({ "chat_id": "1", "provider_message_id": "m", "kind": "start", "sender_name": "+7 921 555-35-35", "shown_name": "[phone]" });
+    world.run("update shopbot.bots set greeting_text = 'Здравствуйте, {{customer_name}}!'").await;
+    world.run(&format!("select shopbot.handle_message($ws, 'max', '{message}')")).await;
+    assert_eq!(world.ask("select text from shopbot.bot_outbox").await, json!("Здравствуйте, +7 921 555-35-35!"));
+    assert_eq!(world.ask("select response_preview from shopbot.bot_logs").await, json!("Здравствуйте, [phone]!"));
+}
+
+#[tokio::test]
 async fn a_state_whose_time_is_over_is_reset_before_matching() {
     let world = World::new().await;
     world.says("1", "оформить возврат").await;

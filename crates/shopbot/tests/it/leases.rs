@@ -73,6 +73,26 @@ async fn an_answer_whose_senders_die_again_and_again_is_dead_after_its_last_atte
 }
 
 #[tokio::test]
+async fn what_is_the_bots_trouble_uses_up_no_answer_for_a_day() {
+    let world = World::new().await;
+    world.says("1", "доставка").await;
+    let refused = json!({ "category": "PERMANENT", "scope": "channel", "code": "401", "message": "no such token" });
+    let attempt = async |n: u32| {
+        world.run("update shopbot.bots set closed_until = null, next_allowed_at = null").await;
+        world.run("update shopbot.bot_outbox set next_retry_at = platform.now()").await;
+        world.run(&format!("select shopbot.claim_answers('r{n}', 10, interval '1 minute')")).await;
+        world
+            .ask(&format!("select shopbot.fail_answer($ws, (select answer_id from shopbot.bot_outbox), 'r{n}', '{refused}')"))
+            .await
+    };
+    for n in 0..20 {
+        assert_eq!(attempt(n).await, json!("retry"));
+    }
+    world.advance(86_401);
+    assert_eq!(attempt(20).await, json!("dead"));
+}
+
+#[tokio::test]
 async fn what_a_provider_accepted_without_answering_is_sent_again_and_counted() {
     let world = World::new().await;
     world.fault("max", "5", json!({ "drop": "after", "times": 1 })).await;
