@@ -2,6 +2,7 @@
 
 mod cluster;
 mod database;
+pub mod files;
 
 pub use cluster::server;
 pub use database::{TestDb, admin};

@@ -1,6 +1,6 @@
 //! Habits that the catalog can check.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
 
 use sqlx::{AssertSqlSafe, Executor, Row};
 
@@ -49,17 +49,7 @@ async fn every_foreign_key_has_an_index() {
 
 #[test]
 fn every_sql_file_is_installed() {
-    for (dir, files) in
-        [("prelude", actions::SQL.prelude), ("migrations", actions::SQL.migrations), ("functions", actions::SQL.functions)]
-    {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql").join(dir);
-        let on_disk: BTreeSet<String> = fs::read_dir(path)
-            .unwrap()
-            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
-        let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();
-        assert_eq!(on_disk, installed, "{dir}");
-    }
+    testkit::files::every_sql_file_is_installed(env!("CARGO_MANIFEST_DIR"), &actions::SQL);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Habits that the catalog can check: every table of workspace data can be sharded and is protected.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
 
 use sqlx::Row;
 use testkit::TestDb;
@@ -112,15 +112,5 @@ async fn the_program_is_neither_the_owner_nor_above_row_security() {
 
 #[test]
 fn every_sql_file_is_installed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
-    for (dir, files) in
-        [("prelude", platform::SQL.prelude), ("migrations", platform::SQL.migrations), ("functions", platform::SQL.functions)]
-    {
-        let on_disk: BTreeSet<String> = fs::read_dir(root.join(dir))
-            .unwrap()
-            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
-        let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();
-        assert_eq!(on_disk, installed, "{dir}");
-    }
+    testkit::files::every_sql_file_is_installed(env!("CARGO_MANIFEST_DIR"), &platform::SQL);
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use kernel::{AdapterError, Category, WorkspaceId};
-use platform::{Db, DbError, failpoint, objects::Objects, wake::Topic};
+use platform::{Db, db::insist, failpoint, objects::Objects, wake::Topic};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -22,8 +22,6 @@ const FAILURES_AT_ONCE: usize = 4;
 const GATHER_FOR: Duration = Duration::from_millis(10);
 /// An answer up to this size is whole in its snippet.
 const RAW_INLINE_BYTES_MAX: usize = 200;
-/// After this long the lease is long over, and what the sweepers decided stands.
-const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
 
 pub(super) struct Finish {
     pub(super) sending: Sending,
@@ -71,7 +69,7 @@ impl Finisher {
     async fn record(&self, workspace: WorkspaceId, finishes: &[Finish]) {
         let successes: Vec<Success> = finishes.iter().filter_map(success).collect();
         if !successes.is_empty() {
-            let outcomes = self.insist("mark_sent_many", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
+            let outcomes = insist("mark_sent_many", || store::mark_sent_many(self.db.pool(), workspace, &successes)).await;
             // A batch that is refused as a whole must not make the others be sent again: then one by one.
             let outcomes =
                 outcomes.unwrap_or_else(|| successes.iter().map(|success| (success.delivery_id, "lost".to_owned())).collect());
@@ -90,7 +88,7 @@ impl Finisher {
 
     /// The lease was lost, but the message is there: information that the database weighs.
     async fn record_late(&self, workspace: WorkspaceId, success: &Success) {
-        let outcome = self.insist("mark_sent", || store::mark_sent(self.db.pool(), workspace, success)).await;
+        let outcome = insist("mark_sent", || store::mark_sent(self.db.pool(), workspace, success)).await;
         tracing::warn!(delivery.id = %success.delivery_id, outcome = outcome.unwrap_or_default(), "dispatcher.late_success");
     }
 
@@ -102,10 +100,10 @@ impl Finisher {
         let (id, token) = (sending.delivery_id, sending.claim_token.as_str());
         let status = match error.category {
             Category::Transient => {
-                self.insist("schedule_retry", || store::schedule_retry(self.db.pool(), workspace, id, &json, token)).await
+                insist("schedule_retry", || store::schedule_retry(self.db.pool(), workspace, id, &json, token)).await
             }
             Category::Permanent => {
-                self.insist("fail_permanent", || store::fail_permanent(self.db.pool(), workspace, id, &json, token)).await
+                insist("fail_permanent", || store::fail_permanent(self.db.pool(), workspace, id, &json, token)).await
             }
         };
         let status = status.unwrap_or_else(|| "unrecorded".to_owned());
@@ -126,25 +124,6 @@ impl Finisher {
             Err(error) => {
                 tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.keep_raw");
                 None
-            }
-        }
-    }
-
-    async fn insist<T, F: Future<Output = Result<T, DbError>>>(&self, what: &str, call: impl Fn() -> F) -> Option<T> {
-        let started = std::time::Instant::now();
-        let mut pause = Duration::from_millis(50);
-        loop {
-            match call().await {
-                Ok(value) => return Some(value),
-                Err(error) if error.is_retryable() && started.elapsed() < KEEP_TRYING_FOR => {
-                    tracing::warn!(%error, what, "dispatcher.record");
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(2));
-                }
-                Err(error) => {
-                    tracing::error!(%error, what, "dispatcher.record");
-                    return None;
-                }
             }
         }
     }

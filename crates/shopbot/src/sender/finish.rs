@@ -1,10 +1,8 @@
 //! Recording what came of each send. One task gathers results while the last batch is being written, so the busier it
 //! is, the more results share a commit. A result is kept until the database has it: losing one would mean sending again.
 
-use std::time::{Duration, Instant};
-
 use kernel::{AdapterError, Category};
-use platform::{Db, DbError, failpoint, wake::Topic};
+use platform::{Db, db::insist, failpoint, wake::Topic};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -14,8 +12,6 @@ use crate::store::{self, Sending, Success};
 const BATCH_MAX: usize = 500;
 /// Failures are recorded one by one, each in its own transaction, this many at once.
 const FAILURES_AT_ONCE: usize = 4;
-/// After this long the lease is long over, and what the sweeper decided stands.
-const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
 
 pub(super) struct Finish {
     pub(super) sending: Sending,
@@ -91,25 +87,5 @@ fn failure(finish: &Finish) -> Option<(&Sending, &AdapterError)> {
     match &finish.outcome {
         Outcome::Failed(error) => Some((&finish.sending, error)),
         _ => None,
-    }
-}
-
-/// Calls again and again while the database is away.
-async fn insist<T, F: Future<Output = Result<T, DbError>>>(what: &str, call: impl Fn() -> F) -> Option<T> {
-    let started = Instant::now();
-    let mut pause = Duration::from_millis(50);
-    loop {
-        match call().await {
-            Ok(value) => return Some(value),
-            Err(error) if error.is_retryable() && started.elapsed() < KEEP_TRYING_FOR => {
-                tracing::warn!(%error, what, "shopbot.record");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(2));
-            }
-            Err(error) => {
-                tracing::error!(%error, what, "shopbot.record");
-                return None;
-            }
-        }
     }
 }

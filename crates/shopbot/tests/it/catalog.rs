@@ -1,8 +1,7 @@
 //! Habits that the catalog can check, and files that must agree with the database.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
 
-use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor, Row};
 
 use crate::world::World;
@@ -42,17 +41,7 @@ async fn a_claim_touches_no_column_of_any_index_on_answers() {
 
 #[test]
 fn every_sql_file_is_installed() {
-    for (dir, files) in
-        [("prelude", shopbot::SQL.prelude), ("migrations", shopbot::SQL.migrations), ("functions", shopbot::SQL.functions)]
-    {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql").join(dir);
-        let on_disk: BTreeSet<String> = fs::read_dir(path)
-            .unwrap()
-            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-            .collect();
-        let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();
-        assert_eq!(on_disk, installed, "{dir}");
-    }
+    testkit::files::every_sql_file_is_installed(env!("CARGO_MANIFEST_DIR"), &shopbot::SQL);
 }
 
 #[tokio::test]
@@ -67,26 +56,7 @@ async fn every_function_body_is_valid_with_everything_in_place() {
 #[tokio::test]
 async fn the_flows_for_n8n_are_whole_and_call_functions_that_exist() {
     let functions = names("select distinct proname::text from pg_proc where pronamespace = 'shopbot'::regnamespace").await;
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
-    let mut seen = 0;
-    for name in ["11_bot_ingest", "12_bot_engine", "13_bot_monitor"] {
-        let text = fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
-        let flow: Value = serde_json::from_str(&text).unwrap();
-        let nodes: BTreeSet<&str> = flow["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
-        for (from, outs) in flow["connections"].as_object().unwrap() {
-            assert!(nodes.contains(from.as_str()), "{name}: {from}");
-            for link in outs["main"].as_array().unwrap().iter().flat_map(|out| out.as_array().unwrap()) {
-                assert!(nodes.contains(link["node"].as_str().unwrap()), "{name}: {link}");
-            }
-        }
-        for query in flow["nodes"].as_array().unwrap().iter().filter_map(|node| node["parameters"]["query"].as_str()) {
-            for call in query.split("shopbot.").skip(1).filter_map(|rest| rest.split_once('(')).map(|(name, _)| name) {
-                if call.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
-                    assert!(functions.contains(call), "{name} calls shopbot.{call}");
-                    seen += 1;
-                }
-            }
-        }
-    }
+    let flows = ["11_bot_ingest", "12_bot_engine", "13_bot_monitor"];
+    let seen: usize = flows.iter().map(|flow| testkit::files::calls_of_flow(flow, "shopbot", &functions)).sum();
     assert!(seen >= 7, "{seen}");
 }
