@@ -48,6 +48,13 @@ CREATE SCHEMA ops;
 
 
 --
+-- Name: planner; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA planner;
+
+
+--
 -- Name: platform; Type: SCHEMA; Schema: -; Owner: -
 --
 
@@ -80,6 +87,26 @@ CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 --
 
 COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access methods';
+
+
+--
+-- Name: acts; Type: TYPE; Schema: planner; Owner: -
+--
+
+CREATE TYPE planner.acts AS (
+	workspace_id uuid,
+	person_id bigint,
+	preview_id uuid,
+	action_index integer,
+	action text
+);
+
+
+--
+-- Name: TYPE acts; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TYPE planner.acts IS 'One action of a batch as it is carried out: for whom, in which batch, the how manieth, and its name.';
 
 
 --
@@ -405,7 +432,7 @@ $$;
 CREATE FUNCTION actions.is_id(p_id text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select p_id ~ '[^[:space:]]' and char_length(p_id) <= 128 and p_id !~ '[[:cntrl:]]'
+    select p_id ~ '[^[:space:]]' and char_length(p_id) <= 128 and p_id !~ '[[:cntrl:]\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]' and p_id not in ('.', '..')
 $$;
 
 
@@ -426,6 +453,7 @@ CREATE TABLE actions.actions (
     updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     ended_at timestamp with time zone,
     late_at timestamp with time zone,
+    is_timed_out boolean DEFAULT false NOT NULL,
     CONSTRAINT action_deadline_follows_its_start CHECK ((deadline > created_at)),
     CONSTRAINT action_ended_iff_it_has_its_time CHECK (((status = 'processing'::text) = (ended_at IS NULL))),
     CONSTRAINT action_id_plain CHECK (actions.is_id(action_id)),
@@ -433,7 +461,8 @@ CREATE TABLE actions.actions (
     CONSTRAINT action_payload_is_a_bounded_object CHECK (((jsonb_typeof(payload) = 'object'::text) AND (pg_column_size(payload) <= 32768))),
     CONSTRAINT action_status_known CHECK ((status = ANY (ARRAY['processing'::text, 'done'::text, 'error'::text]))),
     CONSTRAINT action_text_short CHECK (((char_length(display_text) >= 1) AND (char_length(display_text) <= 2000))),
-    CONSTRAINT action_type_plain CHECK ((actions.is_id(action_type) AND (char_length(action_type) <= 64)))
+    CONSTRAINT action_type_plain CHECK ((actions.is_id(action_type) AND (char_length(action_type) <= 64))),
+    CONSTRAINT actions_timed_out_is_an_error CHECK (((NOT is_timed_out) OR (status = 'error'::text)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='5000');
 
@@ -572,6 +601,25 @@ $$;
 
 
 --
+-- Name: check_ids(text, text, text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.check_ids(p_action_id text, p_chat_id text, p_action_type text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if actions.is_id(p_action_id) is not true then
+        raise exception '`actionId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'actionId';
+    elsif p_action_type is not null and not (actions.is_id(p_action_type) and char_length(p_action_type) <= 64) then
+        raise exception '`actionType` has 1 to 64 characters that can be seen' using errcode = 'ZA003', column = 'actionType';
+    elsif p_chat_id is not null then
+        perform actions.check_chat_id(p_chat_id);
+    end if;
+end
+$$;
+
+
+--
 -- Name: check_object(text, jsonb, integer); Type: FUNCTION; Schema: actions; Owner: -
 --
 
@@ -602,7 +650,8 @@ declare
     action actions.actions;
 begin
     update actions.actions a
-       set status = p_status, display_text = coalesce(p_display_text, a.display_text), payload = coalesce(p_payload, a.payload),
+       set status = p_status, payload = coalesce(p_payload, a.payload),
+           display_text = case when p_status = 'error' then p_display_text else coalesce(p_display_text, a.display_text) end,
            updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
      where a.workspace_id = p_action.workspace_id and a.action_id = p_action.action_id
     returning * into action;
@@ -637,7 +686,7 @@ begin
             told := '{"code": "timeout"}';
         end if;
         update actions.actions a
-           set status = 'error', display_text = null, payload = told,
+           set status = 'error', is_timed_out = true, display_text = null, payload = told,
                updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
          where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
         returning * into action;
@@ -698,12 +747,13 @@ begin
     get diagnostics count_of = row_count;
     gone := gone + count_of;
     for workspace in select w.workspace_id from core.workspaces w order by w.workspace_id loop
+        exit when gone >= p_limit;
         delete from actions.messages m
          where m.workspace_id = workspace.workspace_id
            and (m.chat_id, m.seq) in (
                 select x.chat_id, x.seq from actions.messages x
                  where x.workspace_id = workspace.workspace_id and x.created_at < now_ts - p_messages_keep
-                 order by x.created_at limit p_limit);
+                 order by x.created_at limit p_limit - gone);
         get diagnostics count_of = row_count;
         gone := gone + count_of;
         -- A chat that is held has somebody in it.
@@ -714,7 +764,7 @@ begin
                  where x.workspace_id = workspace.workspace_id and x.active_at < now_ts - p_messages_keep
                    and not exists (select from actions.messages m where m.workspace_id = x.workspace_id and m.chat_id = x.chat_id)
                    and not exists (select from actions.actions a where a.workspace_id = x.workspace_id and a.chat_id = x.chat_id)
-                 order by x.active_at limit p_limit for update skip locked);
+                 order by x.active_at limit p_limit - gone for update skip locked);
         get diagnostics count_of = row_count;
         gone := gone + count_of;
     end loop;
@@ -739,6 +789,21 @@ begin
         exit when found;
     end loop;
 end
+$$;
+
+
+--
+-- Name: plain_text(text); Type: FUNCTION; Schema: actions; Owner: -
+--
+
+CREATE FUNCTION actions.plain_text(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when regexp_replace(t.text, '[[:space:]\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2064\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]', '', 'g') <> '' then t.text end
+      from (select btrim(regexp_replace(regexp_replace(regexp_replace(left(p_text, 2000),
+               '[[:space:]\u0085\u2028\u2029]+', ' ', 'g'),
+               '[[:cntrl:]\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\U000e0000-\U000e007f]', '', 'g'),
+               '<+(?=[A-Za-z/!?])', '', 'g')) as text) t
 $$;
 
 
@@ -794,24 +859,19 @@ $$;
 
 
 --
--- Name: start_action(uuid, text, text, text, text, jsonb, interval, text); Type: FUNCTION; Schema: actions; Owner: -
+-- Name: start_action(uuid, text, text, text, interval, text, jsonb, text); Type: FUNCTION; Schema: actions; Owner: -
 --
 
-CREATE FUNCTION actions.start_action(p_workspace_id uuid, p_chat_id text, p_action_id text, p_action_type text, p_display_text text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_processing_max interval DEFAULT '02:00:00'::interval, p_trace_id text DEFAULT NULL::text) RETURNS jsonb
+CREATE FUNCTION actions.start_action(p_workspace_id uuid, p_chat_id text, p_action_id text, p_action_type text, p_processing_max interval, p_display_text text DEFAULT NULL::text, p_payload jsonb DEFAULT NULL::jsonb, p_trace_id text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    shown constant text := nullif(btrim(left(p_display_text, 2000)), '');
+    shown constant text := actions.plain_text(p_display_text);
     given constant jsonb := actions.check_object('payload', p_payload, 32768);
     action actions.actions;
 begin
-    if actions.is_id(p_action_id) is not true then
-        raise exception '`actionId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'actionId';
-    elsif (actions.is_id(p_action_type) and char_length(p_action_type) <= 64) is not true then
-        raise exception '`actionType` has 1 to 64 characters that can be seen' using errcode = 'ZA003', column = 'actionType';
-    end if;
-    perform actions.check_chat_id(p_chat_id);
+    perform actions.check_ids(p_action_id, coalesce(p_chat_id, ''), coalesce(p_action_type, ''));
     select * into action from actions.find_action(p_workspace_id, p_action_id, p_chat_id, p_action_type);
     if found and action.status <> 'processing' then
         return jsonb_build_object('outcome', 'ignored', 'action', actions.bot_action(action));
@@ -863,18 +923,19 @@ CREATE FUNCTION actions.update_action(p_workspace_id uuid, p_action_id text, p_s
     LANGUAGE plpgsql
     AS $$
 declare
-    shown constant text := nullif(btrim(left(p_display_text, 2000)), '');
+    shown constant text := actions.plain_text(p_display_text);
     given constant jsonb := actions.check_object('payload', p_payload, 32768);
     action actions.actions;
 begin
     if (p_status in ('processing', 'done', 'error')) is not true then
         raise exception '`status` is processing, done or error' using errcode = 'ZA003', column = 'status';
     end if;
+    perform actions.check_ids(p_action_id, p_chat_id, p_action_type);
     select * into action from actions.find_action(p_workspace_id, p_action_id, p_chat_id, p_action_type);
     if not found then
         raise exception 'there is no action %', p_action_id using errcode = 'ZA004', hint = 'start it first';
     end if;
-    if action.status = p_status then
+    if action.status = p_status and not action.is_timed_out then
         return actions.change_action(action, shown, given, false, p_trace_id);
     elsif action.status = 'processing' then
         return actions.end_action(action, p_status, shown, given, p_trace_id);
@@ -916,9 +977,13 @@ $$;
 --
 
 CREATE FUNCTION bus."position"() RETURNS text
-    LANGUAGE sql STABLE
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog'
     AS $$
-    select pg_snapshot_xmin(pg_current_snapshot())::text || '-0'
+    select case when m.xid > f.xid then m.xid::text || '-' || m.id else (f.xid::text::numeric + 1)::text || '-0' end
+      from bus.forgotten f
+      left join lateral (select x.xid, x.id from bus.messages x where x.xid < pg_snapshot_xmin(pg_current_snapshot())
+                          order by x.xid desc, x.id desc limit 1) m on true
 $$;
 
 
@@ -952,7 +1017,8 @@ begin
          order by m.xid, m.id limit p_limit;
     return query
         select null::text, null::uuid, null::text, null::jsonb, true
-         where exists (select from bus.messages m where m.xid >= horizon);
+         -- By the last message and not by EXISTS, which is planned as a walk over everything that is kept.
+         where (select m.xid from bus.messages m order by m.xid desc, m.id desc limit 1) >= horizon;
 end
 $$;
 
@@ -962,7 +1028,7 @@ $$;
 --
 
 CREATE FUNCTION bus.read_topic_after(p_workspace_id uuid, p_topic text, p_position text, p_limit integer) RETURNS TABLE("position" text, payload jsonb)
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql
     AS $$
 declare
     after_xid xid8 := split_part(p_position, '-', 1)::xid8;
@@ -978,25 +1044,29 @@ begin
          where m.workspace_id = p_workspace_id and m.topic = p_topic
            and m.xid >= after_xid and m.xid < horizon and (m.xid, m.id) > (after_xid, after_id)
          order by m.xid, m.id limit p_limit;
+    -- Retention may have run in between, and what it took would be missing without a word. Volatile, so that this looks again.
+    if after_xid <= (select f.xid from bus.forgotten f) then
+        raise exception 'what followed position % is not kept any more', p_position using errcode = 'ZP006';
+    end if;
 end
 $$;
 
 
 --
--- Name: create_token(uuid, text, text, text[], timestamp with time zone); Type: FUNCTION; Schema: core; Owner: -
+-- Name: create_token(uuid, text, text, text[], timestamp with time zone, text); Type: FUNCTION; Schema: core; Owner: -
 --
 
-CREATE FUNCTION core.create_token(p_workspace_id uuid, p_name text, p_token_hash text, p_scopes text[], p_expires_at timestamp with time zone) RETURNS uuid
+CREATE FUNCTION core.create_token(p_workspace_id uuid, p_name text, p_token_hash text, p_scopes text[], p_expires_at timestamp with time zone, p_person text DEFAULT NULL::text) RETURNS uuid
     LANGUAGE plpgsql
     AS $$
 declare
     new_id uuid;
 begin
-    insert into core.api_tokens (workspace_id, name, token_hash, scopes, expires_at)
-    values (p_workspace_id, p_name, p_token_hash, p_scopes, p_expires_at)
+    insert into core.api_tokens (workspace_id, name, token_hash, scopes, expires_at, person)
+    values (p_workspace_id, p_name, p_token_hash, p_scopes, p_expires_at, p_person)
     returning token_id into new_id;
     perform ops.append_journal(p_workspace_id, 'core', 'token_created', p_name, null,
-                               jsonb_build_object('token_id', new_id, 'scopes', p_scopes));
+                               jsonb_build_object('token_id', new_id, 'scopes', p_scopes, 'person', p_person));
     return new_id;
 end
 $$;
@@ -1026,10 +1096,10 @@ $$;
 -- Name: find_token(text); Type: FUNCTION; Schema: core; Owner: -
 --
 
-CREATE FUNCTION core.find_token(p_token_hash text) RETURNS TABLE(workspace_id uuid, workspace_name text, token_id uuid, token_name text, token_hash text, scopes text[])
+CREATE FUNCTION core.find_token(p_token_hash text) RETURNS TABLE(workspace_id uuid, workspace_name text, token_id uuid, token_name text, token_hash text, scopes text[], person text)
     LANGUAGE sql STABLE
     AS $$
-    select t.workspace_id, w.name, t.token_id, t.name, t.token_hash, t.scopes
+    select t.workspace_id, w.name, t.token_id, t.name, t.token_hash, t.scopes, t.person
       from core.api_tokens t join core.workspaces w using (workspace_id)
      where t.token_hash = p_token_hash and t.revoked_at is null
        and (t.expires_at is null or t.expires_at > platform.now()) and w.status <> 'disabled'
@@ -1463,6 +1533,2034 @@ $$;
 
 
 --
+-- Name: add_change(planner.acts, text, bigint, jsonb, jsonb, date); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.add_change(p_act planner.acts, p_entity text, p_id bigint, p_before jsonb, p_after jsonb, p_day date DEFAULT NULL::date) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into planner.changes (workspace_id, preview_id, action_index, person_id, action, entity, entity_id, day, before, after)
+    values (p_act.workspace_id, p_act.preview_id, p_act.action_index, p_act.person_id, p_act.action, p_entity, p_id, p_day, p_before, p_after)
+$$;
+
+
+--
+-- Name: archive_habit(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.archive_habit(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_habit constant planner.habits := planner.find_habit(p_act, (p_params->>'habit_id')::bigint);
+    habit planner.habits;
+begin
+    if old_habit.archived_at is not null then
+        raise exception 'Habit already archived' using errcode = 'ZG001', hint = 'there is nothing left to do';
+    end if;
+    update planner.habits h set archived_at = platform.now(), version = h.version + 1, updated_at = platform.now()
+     where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
+    returning * into habit;
+    perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+end
+$$;
+
+
+--
+-- Name: arrange_steps(uuid, bigint, bigint[]); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.arrange_steps(p_workspace_id uuid, p_goal_id bigint, p_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update planner.steps s set "order" = w.place - 1
+      from unnest(p_ids) with ordinality w (step_id, place)
+     where s.workspace_id = p_workspace_id and s.goal_id = p_goal_id and s.step_id = w.step_id and s."order" <> w.place - 1;
+    update planner.goals g set steps_version = g.steps_version + 1
+     where g.workspace_id = p_workspace_id and g.goal_id = p_goal_id;
+end
+$$;
+
+
+--
+-- Name: award_of(text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.award_of(p_kind text) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case p_kind when 'step' then 25 when 'goal' then 100 when 'habit' then 10 end
+$$;
+
+
+--
+-- Name: changes; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.changes (
+    workspace_id uuid NOT NULL,
+    change_id bigint NOT NULL,
+    preview_id uuid NOT NULL,
+    action_index integer NOT NULL,
+    person_id bigint NOT NULL,
+    action text NOT NULL,
+    entity text NOT NULL,
+    entity_id bigint NOT NULL,
+    day date,
+    before jsonb,
+    after jsonb,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT change_changes_something CHECK (((before IS NOT NULL) OR (after IS NOT NULL))),
+    CONSTRAINT change_entity_known CHECK ((entity = ANY (ARRAY['goal'::text, 'step'::text, 'habit'::text, 'mark'::text, 'order'::text]))),
+    CONSTRAINT change_index_not_negative CHECK ((action_index >= 0)),
+    CONSTRAINT change_of_a_mark_has_its_day CHECK (((entity = 'mark'::text) = (day IS NOT NULL)))
+);
+
+ALTER TABLE ONLY planner.changes FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE changes; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.changes IS 'What each action did to each thing it touched: the whole row before and after. Never changed; what undo reads.';
+
+
+--
+-- Name: COLUMN changes.entity_id; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.changes.entity_id IS 'The id of the goal, step or habit; of a mark that of its habit; of an order that of the goal whose steps it lists.';
+
+
+--
+-- Name: award_to_keep(planner.acts, planner.changes, boolean, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.award_to_keep(p_act planner.acts, p_change planner.changes, p_was_awarded boolean, p_entry_id bigint, OUT entry_id bigint, OUT xp integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    entry planner.xp_entries;
+begin
+    entry_id := p_entry_id;
+    xp := 0;
+    if not p_was_awarded and p_entry_id is not null then
+        entry := planner.take_back_xp(p_act, p_entry_id);
+        entry_id := null;
+        xp := entry.amount;
+    elsif p_was_awarded and p_entry_id is null then
+        entry := planner.take_back_xp(p_act, (
+            select e.entry_id from planner.xp_entries e
+             where e.workspace_id = p_act.workspace_id and e.preview_id = p_change.preview_id and e.action_index = p_change.action_index
+               and e.entity_id = p_change.entity_id and e.day is not distinct from p_change.day and e.amount < 0
+               and e.entity = case p_change.entity when 'mark' then 'habit' else p_change.entity end));
+        entry_id := entry.entry_id;
+        xp := entry.amount;
+    end if;
+end
+$$;
+
+
+--
+-- Name: begin_apply(uuid, bigint, uuid, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.begin_apply(p_workspace_id uuid, p_person_id bigint, p_preview_id uuid, p_key text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    preview planner.previews;
+    changed jsonb;
+begin
+    perform planner.take_turn(p_workspace_id, p_person_id);
+    select * into preview from planner.previews p
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.idempotency_key = p_key;
+    if found and preview.preview_id = p_preview_id then
+        return jsonb_build_object('replay', preview.result);
+    elsif found then
+        raise exception 'Idempotency key already used for another preview' using errcode = 'ZG011',
+            hint = 'make a new key for each preview; repeat a key only to retry the same apply';
+    end if;
+    select * into preview from planner.previews p
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = p_preview_id
+       -- One that is being applied does not expire on the way.
+       for update;
+    if not found then
+        raise exception 'Preview not found' using errcode = 'ZG012', hint = 'call preview_actions and apply the preview_id that it returns';
+    elsif preview.status = 'applied' then
+        raise exception 'Preview already applied' using errcode = 'ZG013',
+            hint = 'its changes are made; for more changes call preview_actions again';
+    elsif preview.status = 'expired' or preview.expires_at <= platform.now() then
+        raise exception 'Preview expired' using errcode = 'ZG014', hint = 'a preview lives for 5 minutes; call preview_actions again';
+    end if;
+    changed := planner.changed_since(preview.seen, planner.look_at(p_workspace_id, p_person_id, preview.seen));
+    if changed is not null then
+        raise exception 'Preview stale' using errcode = 'ZG015', detail = changed::text,
+            hint = 'what it names has changed since; read it again and call preview_actions again';
+    end if;
+    if preview.undoes is not null then
+        perform planner.plan_undo(p_workspace_id, p_person_id, preview.undoes);
+    end if;
+    return jsonb_build_object('actions', preview.actions, 'undoes', preview.undoes, 'xp', planner.total_xp(p_workspace_id, p_person_id));
+end
+$$;
+
+
+--
+-- Name: begin_preview(uuid, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.begin_preview(p_workspace_id uuid, p_person_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform planner.take_turn(p_workspace_id, p_person_id);
+    return (select jsonb_build_object(
+                'preview_id', gen_random_uuid(), 'expires_at', planner.stamp(platform.now() + interval '5 minutes'),
+                'today', planner.today(p_workspace_id, p_person_id), 'time_zone', p.time_zone, 'xp', planner.total_xp(p_workspace_id, p_person_id))
+              from planner.people p where p.workspace_id = p_workspace_id and p.person_id = p_person_id);
+end
+$$;
+
+
+--
+-- Name: changed_since(jsonb, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.changed_since(p_seen jsonb, p_now jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    with looks as (
+        select s.seen, n.now, s.place from jsonb_array_elements(p_seen) with ordinality s (seen, place)
+          join jsonb_array_elements(p_now) with ordinality n (now, place) using (place)
+    ), found as (
+        select l.place, 1 as part_place, case l.now->>'entity' when 'mark' then 'habit' else l.now->>'entity' end as entity, l.now->'id' as id,
+               l.now->'title' as title, case l.now->>'entity' when 'mark' then 'mark' end as part, l.now->'date' as date, null::jsonb as step_id, null::jsonb as goal_id,
+               l.seen->'version' as seen_version, l.now->'version' as now_version
+          from looks l
+        union all
+        select l.place, 2, 'goal', l.now->'goal_id', l.now->'goal_title', 'steps', null,
+               case l.now->>'entity' when 'step' then l.now->'id' end, null, l.seen->'steps_version', l.now->'steps_version'
+          from looks l
+        union all
+        select l.place, 3, 'step', n.step->'id', n.step->'title', null, null, null, l.now->'id', s.step->'version', n.step->'version'
+          from looks l cross join jsonb_array_elements(l.seen->'steps') s (step) join jsonb_array_elements(l.now->'steps') n (step)
+            on n.step->'id' = s.step->'id'
+    )
+    select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                   'entity', f.entity, 'id', f.id, 'title', f.title, 'part', f.part, 'date', f.date, 'step_id', f.step_id, 'goal_id', f.goal_id,
+                   'previewed_version', f.seen_version, 'current_version', f.now_version))
+               order by f.place, f.part_place, f.id)
+      from found f
+     where jsonb_typeof(f.seen_version) = 'number' and jsonb_typeof(f.now_version) = 'number' and f.seen_version <> f.now_version
+$$;
+
+
+--
+-- Name: complete_goal(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.complete_goal(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
+    goal planner.goals;
+    given planner.xp_entries;
+begin
+    if old_goal.completed_at is not null then
+        raise exception 'Goal already completed' using errcode = 'ZG001', hint = 'goal.reopen takes its completion and XP back';
+    end if;
+    given := planner.give_xp(p_act, 'goal', old_goal.goal_id);
+    update planner.goals x
+       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1, updated_at = platform.now()
+     where x.workspace_id = p_act.workspace_id and x.goal_id = old_goal.goal_id
+    returning * into goal;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal), given.amount);
+end
+$$;
+
+
+--
+-- Name: complete_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.complete_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_step constant planner.steps := planner.find_step(p_act, (p_params->>'step_id')::bigint);
+    step planner.steps;
+    given planner.xp_entries;
+begin
+    if old_step.completed_at is not null then
+        raise exception 'Step already completed' using errcode = 'ZG001', hint = 'step.reopen takes its completion and XP back';
+    end if;
+    given := planner.give_xp(p_act, 'step', old_step.step_id);
+    update planner.steps x
+       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1, updated_at = platform.now()
+     where x.workspace_id = p_act.workspace_id and x.step_id = old_step.step_id
+    returning * into step;
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), given.amount);
+end
+$$;
+
+
+--
+-- Name: create_goal(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.create_goal(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    goal planner.goals;
+begin
+    insert into planner.goals (workspace_id, person_id, title, description, category, priority, due_date)
+    values (p_act.workspace_id, p_act.person_id, p_params->>'title', p_params->>'description', p_params->>'category',
+            coalesce(p_params->>'priority', 'medium'), (p_params->>'due_date')::date)
+    returning * into goal;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, null, to_jsonb(goal));
+    return planner.outcome('goal', goal.goal_id, goal.title, null, planner.show_goal(goal));
+end
+$$;
+
+
+--
+-- Name: create_habit(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.create_habit(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    habit planner.habits;
+begin
+    insert into planner.habits (workspace_id, person_id, title, description, category, days)
+    values (p_act.workspace_id, p_act.person_id, p_params->>'title', p_params->>'description', p_params->>'category',
+            coalesce(planner.day_numbers(p_params->'days'), '{1,2,3,4,5,6,7}'))
+    returning * into habit;
+    perform planner.add_change(p_act, 'habit', habit.habit_id, null, to_jsonb(habit));
+    return planner.outcome('habit', habit.habit_id, habit.title, null, planner.show_habit(habit));
+end
+$$;
+
+
+--
+-- Name: create_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.create_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
+    ids constant bigint[] := planner.read_order(p_act.workspace_id, goal.goal_id);
+    place constant int := least(coalesce((p_params->>'order')::bigint, cardinality(ids)), cardinality(ids))::int;
+    step planner.steps;
+    placed bigint[];
+begin
+    if cardinality(ids) >= 1000 then
+        raise exception 'Goal has too many steps' using errcode = 'ZG001', hint = 'a goal has at most 1000 steps; make another goal for the rest';
+    end if;
+    insert into planner.steps (workspace_id, goal_id, person_id, title, description, priority, due_date, "order")
+    values (p_act.workspace_id, goal.goal_id, p_act.person_id, p_params->>'title', p_params->>'description',
+            coalesce(p_params->>'priority', 'medium'), (p_params->>'due_date')::date, place)
+    returning * into step;
+    placed := ids[:place] || step.step_id || ids[place + 1:];
+    perform planner.arrange_steps(p_act.workspace_id, goal.goal_id, placed);
+    perform planner.add_change(p_act, 'step', step.step_id, null, to_jsonb(step));
+    perform planner.add_change(p_act, 'order', goal.goal_id, to_jsonb(ids), to_jsonb(placed));
+    return planner.outcome('step', step.step_id, step.title, null, planner.show_step(step), 0,
+        jsonb_build_array(planner.outcome('order', goal.goal_id, goal.title, to_jsonb(ids), to_jsonb(placed))));
+end
+$$;
+
+
+--
+-- Name: day_names(smallint[]); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.day_names(p_days smallint[]) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select coalesce(jsonb_agg((array['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])[d] order by d), '[]') from unnest(p_days) d
+$$;
+
+
+--
+-- Name: day_numbers(jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.day_numbers(p_days jsonb) RETURNS smallint[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select array_agg(x.n order by x.n)
+      from (select distinct array_position(array['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], d)::smallint as n
+              from jsonb_array_elements_text(nullif(p_days, 'null')) d) x
+$$;
+
+
+--
+-- Name: delete_goal(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.delete_goal(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
+    ids constant bigint[] := planner.read_order(p_act.workspace_id, goal.goal_id);
+    also jsonb;
+begin
+    if cardinality(ids) > 0 then
+        perform planner.add_change(p_act, 'order', goal.goal_id, to_jsonb(ids), '[]');
+    end if;
+    perform planner.add_change(p_act, 'step', s.step_id, to_jsonb(s), null)
+       from (select * from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id order by s."order") s;
+    select coalesce(jsonb_agg(planner.outcome('step', s.step_id, s.title, planner.show_step(s), null) order by s."order"), '[]') into also
+      from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
+    delete from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
+    delete from planner.goals g where g.workspace_id = p_act.workspace_id and g.goal_id = goal.goal_id;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(goal), null);
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(goal), null, 0, also);
+end
+$$;
+
+
+--
+-- Name: delete_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.delete_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    step constant planner.steps := planner.find_step(p_act, (p_params->>'step_id')::bigint);
+    ids constant bigint[] := planner.read_order(p_act.workspace_id, step.goal_id);
+    placed constant bigint[] := array_remove(ids, step.step_id);
+begin
+    delete from planner.steps s where s.workspace_id = p_act.workspace_id and s.step_id = step.step_id;
+    perform planner.arrange_steps(p_act.workspace_id, step.goal_id, placed);
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(step), null);
+    perform planner.add_change(p_act, 'order', step.goal_id, to_jsonb(ids), to_jsonb(placed));
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(step), null, 0,
+        jsonb_build_array(planner.outcome('order', step.goal_id, null, to_jsonb(ids), to_jsonb(placed))));
+end
+$$;
+
+
+--
+-- Name: due_days(smallint[], date); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.due_days(p_days smallint[], p_day date) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select (p_day - date '0001-01-01') / 7 * cardinality(p_days)
+         + (select count(*)::int from unnest(p_days) d (day) where d.day <= extract(isodow from p_day))
+$$;
+
+
+--
+-- Name: expire_previews(uuid, integer); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.expire_previews(p_workspace_id uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    count_of int;
+begin
+    update planner.previews p set status = 'expired'
+     where (p.workspace_id, p.preview_id) in (
+            select x.workspace_id, x.preview_id from planner.previews x
+             where x.status = 'pending' and x.expires_at <= platform.now() and (p_workspace_id is null or x.workspace_id = p_workspace_id)
+             order by x.expires_at limit p_limit for update skip locked)
+       and p.status = 'pending';
+    get diagnostics count_of = row_count;
+    return count_of;
+end
+$$;
+
+
+--
+-- Name: is_line(text, integer); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.is_line(p_text text, p_chars_max integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_text ~ '[^[:space:]]' and char_length(p_text) <= p_chars_max and p_text !~ '[[:cntrl:]\u2028\u2029]'
+$$;
+
+
+--
+-- Name: is_text(text, integer); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.is_text(p_text text, p_chars_max integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select p_text ~ '[^[:space:]]' and char_length(p_text) <= p_chars_max and translate(p_text, e'\n\t', '') !~ '[[:cntrl:]]'
+$$;
+
+
+--
+-- Name: goals; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.goals (
+    workspace_id uuid NOT NULL,
+    goal_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    title text NOT NULL,
+    description text,
+    category text,
+    priority text DEFAULT 'medium'::text NOT NULL,
+    due_date date,
+    version integer DEFAULT 1 NOT NULL,
+    steps_version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    completed_at timestamp with time zone,
+    xp_entry_id bigint,
+    CONSTRAINT goal_category_readable CHECK (planner.is_line(category, 50)),
+    CONSTRAINT goal_completed_iff_awarded CHECK (((completed_at IS NULL) = (xp_entry_id IS NULL))),
+    CONSTRAINT goal_description_readable CHECK (planner.is_text(description, 4000)),
+    CONSTRAINT goal_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+    CONSTRAINT goal_title_readable CHECK (planner.is_line(title, 200))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY planner.goals FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE goals; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.goals IS 'What a person wants to reach.';
+
+
+--
+-- Name: COLUMN goals.version; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.goals.version IS 'Grows with every change of the goal itself: a preview remembers it.';
+
+
+--
+-- Name: COLUMN goals.steps_version; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.goals.steps_version IS 'Grows when steps come, go or move.';
+
+
+--
+-- Name: COLUMN goals.xp_entry_id; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.goals.xp_entry_id IS 'What was given for completing it, and what reopening takes back.';
+
+
+--
+-- Name: find_goal(planner.acts, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.find_goal(p_act planner.acts, p_id bigint) RETURNS planner.goals
+    LANGUAGE plpgsql
+    AS $$
+declare
+    goal planner.goals;
+begin
+    select * into goal from planner.goals x
+     where x.workspace_id = p_act.workspace_id and x.goal_id = p_id and x.person_id = p_act.person_id;
+    if not found then
+        raise exception 'Goal not found' using errcode = 'ZG001', hint = 'list_goals tells which there are';
+    end if;
+    return goal;
+end
+$$;
+
+
+--
+-- Name: is_days(smallint[]); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.is_days(p_days smallint[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select cardinality(p_days) > 0 and p_days = array(select distinct d from unnest(p_days) d where d between 1 and 7 order by d)
+$$;
+
+
+--
+-- Name: habits; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.habits (
+    workspace_id uuid NOT NULL,
+    habit_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    title text NOT NULL,
+    description text,
+    category text,
+    days smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    archived_at timestamp with time zone,
+    CONSTRAINT habit_category_readable CHECK (planner.is_line(category, 50)),
+    CONSTRAINT habit_days_are_days_of_the_week CHECK (planner.is_days(days)),
+    CONSTRAINT habit_description_readable CHECK (planner.is_text(description, 4000)),
+    CONSTRAINT habit_title_readable CHECK (planner.is_line(title, 200))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY planner.habits FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE habits; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.habits IS 'What a person does again and again.';
+
+
+--
+-- Name: COLUMN habits.days; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.habits.days IS 'The days of the week on which it is due, 1 (Monday) to 7 (Sunday). Other days neither make nor break a streak.';
+
+
+--
+-- Name: find_habit(planner.acts, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.find_habit(p_act planner.acts, p_id bigint) RETURNS planner.habits
+    LANGUAGE plpgsql
+    AS $$
+declare
+    habit planner.habits;
+begin
+    select * into habit from planner.habits x
+     where x.workspace_id = p_act.workspace_id and x.habit_id = p_id and x.person_id = p_act.person_id;
+    if not found then
+        raise exception 'Habit not found' using errcode = 'ZG001', hint = 'list_habits tells which there are';
+    end if;
+    return habit;
+end
+$$;
+
+
+--
+-- Name: find_person(uuid, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.find_person(p_workspace_id uuid, p_name text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    found_id bigint;
+begin
+    loop
+        select p.person_id into found_id from planner.people p where p.workspace_id = p_workspace_id and p.name = p_name;
+        exit when found;
+        insert into planner.people (workspace_id, name) values (p_workspace_id, p_name)
+            on conflict (workspace_id, name) do nothing returning person_id into found_id;
+        if found then
+            perform ops.append_journal(p_workspace_id, 'planner', 'person_began', found_id::text);
+            exit;
+        end if;
+    end loop;
+    return found_id;
+end
+$$;
+
+
+--
+-- Name: steps; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.steps (
+    workspace_id uuid NOT NULL,
+    step_id bigint NOT NULL,
+    goal_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    title text NOT NULL,
+    description text,
+    priority text DEFAULT 'medium'::text NOT NULL,
+    due_date date,
+    "order" integer NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    completed_at timestamp with time zone,
+    xp_entry_id bigint,
+    CONSTRAINT step_completed_iff_awarded CHECK (((completed_at IS NULL) = (xp_entry_id IS NULL))),
+    CONSTRAINT step_description_readable CHECK (planner.is_text(description, 4000)),
+    CONSTRAINT step_order_not_negative CHECK (("order" >= 0)),
+    CONSTRAINT step_priority_known CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+    CONSTRAINT step_title_readable CHECK (planner.is_line(title, 200))
+);
+
+ALTER TABLE ONLY planner.steps FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE steps; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.steps IS 'How a goal is reached, in order: 0, 1, 2 and so on without holes.';
+
+
+--
+-- Name: COLUMN steps.version; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.steps.version IS 'Grows with every change of the step itself, not when a neighbour moves it along.';
+
+
+--
+-- Name: find_step(planner.acts, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.find_step(p_act planner.acts, p_id bigint) RETURNS planner.steps
+    LANGUAGE plpgsql
+    AS $$
+declare
+    step planner.steps;
+begin
+    select * into step from planner.steps x
+     where x.workspace_id = p_act.workspace_id and x.step_id = p_id and x.person_id = p_act.person_id;
+    if not found then
+        raise exception 'Step not found' using errcode = 'ZG001', hint = 'list_steps tells which there are';
+    end if;
+    return step;
+end
+$$;
+
+
+--
+-- Name: finish_apply(uuid, bigint, uuid, text, text, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.finish_apply(p_workspace_id uuid, p_person_id bigint, p_preview_id uuid, p_key text, p_result text, p_trace_id text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    batch planner.previews;
+begin
+    update planner.previews p
+       set status = 'applied', applied_at = platform.now(), idempotency_key = p_key, result = p_result,
+           xp = (select coalesce(sum(e.amount), 0) from planner.xp_entries e
+                  where e.workspace_id = p_workspace_id and e.preview_id = p_preview_id),
+           last_change_id = (select max(c.change_id) from planner.changes c
+                              where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id)
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = p_preview_id
+    returning * into strict batch;
+    if batch.undoes is not null then
+        update planner.previews p set undone_by = p_preview_id
+         where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = batch.undoes;
+    end if;
+    perform ops.append_journal(p_workspace_id, 'planner', 'batch_applied', p_preview_id::text, p_trace_id,
+        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(batch.actions), 'xp', batch.xp, 'undoes', batch.undoes));
+    perform bus.publish(p_workspace_id, planner.topic(),
+        jsonb_build_object('type', 'batch_applied', 'person_id', p_person_id, 'preview_id', p_preview_id));
+end
+$$;
+
+
+--
+-- Name: forget(integer, interval); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.forget(p_limit integer DEFAULT 1000, p_results_keep interval DEFAULT '7 days'::interval) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone int := 0;
+    count_of int;
+begin
+    if p_results_keep < interval '24 hours' then
+        raise exception 'results are kept for 24 hours at least' using errcode = 'ZG002';
+    end if;
+    delete from planner.previews p
+     where (p.workspace_id, p.preview_id) in (
+            select x.workspace_id, x.preview_id from planner.previews x
+             where x.status <> 'applied' and x.expires_at < platform.now() - interval '1 day'
+             order by x.expires_at limit p_limit for update skip locked);
+    get diagnostics count_of = row_count;
+    gone := gone + count_of;
+    update planner.previews p set result = null, idempotency_key = null
+     where (p.workspace_id, p.preview_id) in (
+            select x.workspace_id, x.preview_id from planner.previews x
+             where x.result is not null and x.applied_at < platform.now() - p_results_keep
+             order by x.applied_at limit p_limit for update skip locked);
+    get diagnostics count_of = row_count;
+    return gone + count_of;
+end
+$$;
+
+
+--
+-- Name: xp_entries; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.xp_entries (
+    workspace_id uuid NOT NULL,
+    entry_id bigint NOT NULL,
+    person_id bigint NOT NULL,
+    amount integer NOT NULL,
+    entity text NOT NULL,
+    entity_id bigint NOT NULL,
+    day date,
+    takes_back bigint,
+    preview_id uuid NOT NULL,
+    action_index integer NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT xp_amount_is_something CHECK ((amount <> 0)),
+    CONSTRAINT xp_entity_known CHECK ((entity = ANY (ARRAY['goal'::text, 'step'::text, 'habit'::text]))),
+    CONSTRAINT xp_of_a_habit_has_its_day CHECK (((entity = 'habit'::text) = (day IS NOT NULL)))
+);
+
+ALTER TABLE ONLY planner.xp_entries FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE xp_entries; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.xp_entries IS 'The ledger of XP: a total is the sum of its entries. Never changed; what is taken back is an entry of its own.';
+
+
+--
+-- Name: COLUMN xp_entries.takes_back; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.xp_entries.takes_back IS 'The entry whose amount this one takes back, exactly.';
+
+
+--
+-- Name: give_xp(planner.acts, text, bigint, date); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.give_xp(p_act planner.acts, p_entity text, p_id bigint, p_day date DEFAULT NULL::date) RETURNS planner.xp_entries
+    LANGUAGE sql
+    AS $$
+    insert into planner.xp_entries (workspace_id, person_id, amount, entity, entity_id, day, preview_id, action_index)
+    values (p_act.workspace_id, p_act.person_id, planner.award_of(p_entity), p_entity, p_id, p_day, p_act.preview_id, p_act.action_index)
+    returning *
+$$;
+
+
+--
+-- Name: later_changes(uuid, uuid); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.later_changes(p_workspace_id uuid, p_preview_id uuid) RETURNS SETOF planner.changes
+    LANGUAGE sql STABLE
+    AS $$
+    with recursive batch as (
+        select b.* from planner.previews b where b.workspace_id = p_workspace_id and b.preview_id = p_preview_id
+    ), touched as (
+        select distinct c.entity, c.entity_id, c.day, false as only_existence from planner.changes c
+         where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id
+        union
+        select k.entity, c.entity_id, null, false from planner.changes c
+          join (values ('goal', 'order'), ('habit', 'mark')) k (of_entity, entity) on k.of_entity = c.entity
+         where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id and c.before is null
+        union
+        select k.entity, c.entity_id, null, true from planner.changes c
+          join (values ('order', 'goal'), ('mark', 'habit')) k (of_entity, entity) on k.of_entity = c.entity
+         where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id
+    ), later as (
+        select l.* from planner.changes l
+         where l.workspace_id = p_workspace_id
+           and l.change_id in (
+                select x.change_id from touched t
+                  join planner.changes x on x.workspace_id = p_workspace_id and x.entity = t.entity and x.entity_id = t.entity_id
+                   and x.change_id > (select b.last_change_id from batch b)
+                 where (t.day = x.day or t.day is null) and (not t.only_existence or x.before is null or x.after is null))
+    ), chain as (
+        select distinct l.preview_id as member, l.preview_id as root from later l
+        union all
+        select c.member, p.undoes from chain c
+          join planner.previews p on p.workspace_id = p_workspace_id and p.preview_id = c.root
+         where p.undoes is not null
+    ), rooted as (
+        select c.member, (array_agg(c.root order by p.last_change_id))[1] as root
+          from chain c join planner.previews p on p.workspace_id = p_workspace_id and p.preview_id = c.root
+         group by c.member
+    ), standing as (
+        select r.root from rooted r group by r.root having count(*) % 2 = 1
+    )
+    select l.* from later l join rooted r on r.member = l.preview_id join standing s on s.root = r.root
+     order by l.change_id
+$$;
+
+
+--
+-- Name: list_goals(uuid, bigint, text, text, integer, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.list_goals(p_workspace_id uuid, p_person_id bigint, p_status text DEFAULT 'all'::text, p_category text DEFAULT NULL::text, p_limit integer DEFAULT 50, p_after bigint DEFAULT NULL::bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with page as (
+        select g.goal_id, g as goal from planner.goals g
+         where g.workspace_id = p_workspace_id and g.person_id = p_person_id and (p_after is null or g.goal_id > p_after)
+           and (p_status = 'all' or (p_status = 'completed') = (g.completed_at is not null))
+           and (p_category is null or g.category = p_category)
+         order by g.goal_id limit p_limit + 1
+    ), shown as (
+        select p.goal_id, planner.show_goal(p.goal) || (
+                   select jsonb_build_object('steps_total', count(*), 'steps_completed', count(s.completed_at)) from planner.steps s
+                    where s.workspace_id = p_workspace_id and s.goal_id = p.goal_id) as goal
+          from page p order by p.goal_id limit p_limit
+    )
+    select jsonb_build_object('goals', coalesce(jsonb_agg(s.goal order by s.goal_id), '[]'),
+                              'next', case when (select count(*) from page) > p_limit then max(s.goal_id) end)
+      from shown s
+$$;
+
+
+--
+-- Name: list_habits(uuid, bigint, boolean, integer, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.list_habits(p_workspace_id uuid, p_person_id bigint, p_include_archived boolean DEFAULT false, p_limit integer DEFAULT 50, p_after bigint DEFAULT NULL::bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with today as (
+        select planner.today(p_workspace_id, p_person_id) as day
+    ), page as (
+        select h.habit_id, h as habit from planner.habits h
+         where h.workspace_id = p_workspace_id and h.person_id = p_person_id and (p_after is null or h.habit_id > p_after)
+           and (p_include_archived or h.archived_at is null)
+         order by h.habit_id limit p_limit + 1
+    ), shown as (
+        select p.habit_id, planner.show_habit_today(p.habit, t.day) as habit
+          from page p cross join today t order by p.habit_id limit p_limit
+    )
+    select jsonb_build_object('habits', coalesce(jsonb_agg(s.habit order by s.habit_id), '[]'), 'today', (select t.day from today t),
+                              'next', case when (select count(*) from page) > p_limit then max(s.habit_id) end)
+      from shown s
+$$;
+
+
+--
+-- Name: list_steps(uuid, bigint, bigint, text, integer, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.list_steps(p_workspace_id uuid, p_person_id bigint, p_goal_id bigint DEFAULT NULL::bigint, p_status text DEFAULT 'all'::text, p_limit integer DEFAULT 50, p_after bigint DEFAULT NULL::bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with page as (
+        select s.step_id, s as step from planner.steps s
+         where s.workspace_id = p_workspace_id and s.person_id = p_person_id and (p_after is null or s.step_id > p_after)
+           and (p_goal_id is null or s.goal_id = p_goal_id)
+           and (p_status = 'all' or (p_status = 'completed') = (s.completed_at is not null))
+         order by s.step_id limit p_limit + 1
+    ), shown as (
+        select p.step_id, planner.show_step(p.step) as step from page p order by p.step_id limit p_limit
+    ), answer as (
+        select jsonb_build_object('steps', coalesce(jsonb_agg(s.step order by s.step_id), '[]'),
+                                  'next', case when (select count(*) from page) > p_limit then max(s.step_id) end) as body
+          from shown s
+    )
+    select a.body from answer a
+     where p_goal_id is null or exists (select from planner.goals g where g.workspace_id = p_workspace_id
+                                           and g.person_id = p_person_id and g.goal_id = p_goal_id)
+$$;
+
+
+--
+-- Name: log_request(uuid, uuid, bigint, uuid, text, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.log_request(p_workspace_id uuid, p_request_id uuid, p_person_id bigint, p_token_id uuid, p_tool_name text, p_request_body jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into planner.mcp_requests (workspace_id, request_id, person_id, token_id, tool_name, request_body)
+    values (p_workspace_id, p_request_id, p_person_id, p_token_id, p_tool_name, p_request_body)
+$$;
+
+
+--
+-- Name: log_response(uuid, uuid, jsonb, integer, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.log_response(p_workspace_id uuid, p_request_id uuid, p_response_body jsonb, p_execution_time_ms integer, p_error_message text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into planner.mcp_responses (workspace_id, request_id, response_body, execution_time_ms, error_message)
+    select p_workspace_id, p_request_id, p_response_body, p_execution_time_ms, p_error_message
+     where not exists (select from planner.mcp_responses r where r.workspace_id = p_workspace_id and r.request_id = p_request_id
+                          and r.ts > platform.now() - interval '1 day')
+$$;
+
+
+--
+-- Name: look_at(uuid, bigint, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.look_at(p_workspace_id uuid, p_person_id bigint, p_looks jsonb) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(jsonb_agg(l.look
+               || jsonb_build_object('title', coalesce(g.title, s.title, h.title), 'version', coalesce(g.version, s.version, m.version, h.version))
+               || case when l.look->>'with' in ('order', 'steps') and o.goal_id is not null
+                       then jsonb_build_object('steps_version', o.steps_version, 'goal_id', o.goal_id, 'goal_title', o.title) else '{}' end
+               || case when l.look->>'with' = 'steps' and g.goal_id is not null
+                       then jsonb_build_object('steps', coalesce((
+                                select jsonb_agg(jsonb_build_object('id', x.step_id, 'title', x.title, 'version', x.version) order by x."order")
+                                  from planner.steps x where x.workspace_id = p_workspace_id and x.goal_id = g.goal_id), '[]'))
+                       else '{}' end
+               order by l.place), '[]')
+      from jsonb_array_elements(p_looks) with ordinality l (look, place)
+      left join planner.goals g on l.look->>'entity' = 'goal' and g.workspace_id = p_workspace_id
+            and g.goal_id = (l.look->>'id')::bigint and g.person_id = p_person_id
+      left join planner.steps s on l.look->>'entity' = 'step' and s.workspace_id = p_workspace_id
+            and s.step_id = (l.look->>'id')::bigint and s.person_id = p_person_id
+      left join planner.habits h on l.look->>'entity' in ('habit', 'mark') and h.workspace_id = p_workspace_id
+            and h.habit_id = (l.look->>'id')::bigint and h.person_id = p_person_id
+      left join lateral (
+            select count(c.change_id) as version from planner.changes c
+             where c.workspace_id = p_workspace_id and c.entity = 'mark' and c.entity_id = h.habit_id and c.day = (l.look->>'date')::date
+           ) m on l.look->>'entity' = 'mark' and h.habit_id is not null
+      left join planner.goals o on o.workspace_id = p_workspace_id and o.goal_id = coalesce(g.goal_id, s.goal_id)
+$$;
+
+
+--
+-- Name: mark_habit(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.mark_habit(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    habit constant planner.habits := planner.find_habit(p_act, (p_params->>'habit_id')::bigint);
+    on_day constant date := coalesce((p_params->>'date')::date, planner.today(p_act.workspace_id, p_act.person_id));
+    mark planner.marks;
+    given planner.xp_entries;
+begin
+    if habit.archived_at is not null then
+        raise exception 'Habit is archived' using errcode = 'ZG001', hint = 'an archived habit is over; create a new one';
+    elsif on_day > planner.today(p_act.workspace_id, p_act.person_id) then
+        -- The preview saw to it, but where the person is may have changed since.
+        raise exception 'date is in the future' using errcode = 'ZG001',
+            hint = format('today is %s where the person is', planner.today(p_act.workspace_id, p_act.person_id));
+    elsif exists (select from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day) then
+        raise exception 'Habit already completed' using errcode = 'ZG001',
+            hint = format('it has its mark for %s; habit.unmark takes it back', on_day);
+    end if;
+    given := planner.give_xp(p_act, 'habit', habit.habit_id, on_day);
+    insert into planner.marks (workspace_id, habit_id, day, person_id, xp_entry_id)
+    values (p_act.workspace_id, habit.habit_id, on_day, p_act.person_id, given.entry_id)
+    returning * into mark;
+    perform planner.add_change(p_act, 'mark', habit.habit_id, null, to_jsonb(mark), on_day);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, false), planner.show_mark(on_day, true), given.amount);
+end
+$$;
+
+
+--
+-- Name: outcome(text, bigint, text, jsonb, jsonb, integer, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.outcome(p_entity text, p_id bigint, p_title text, p_before jsonb, p_after jsonb, p_xp integer DEFAULT 0, p_also jsonb DEFAULT '[]'::jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select jsonb_build_object(
+        'entity', p_entity, 'id', p_id, 'title', p_title, 'created', p_before is null and p_after is not null,
+        'before', p_before, 'after', p_after, 'xp', p_xp, 'also', p_also)
+$$;
+
+
+--
+-- Name: plan_undo(uuid, bigint, uuid); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.plan_undo(p_workspace_id uuid, p_person_id bigint, p_preview_id uuid) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    batch planner.previews;
+    in_the_way jsonb;
+    last_word uuid;
+    times_undone int;
+begin
+    select * into batch from planner.previews p
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = p_preview_id;
+    if not found then
+        raise exception 'Preview not found' using errcode = 'ZG012', hint = 'get_history tells which batches were applied';
+    elsif batch.status <> 'applied' then
+        raise exception 'Preview not applied' using errcode = 'ZG017', hint = 'only what was applied can be undone';
+    elsif batch.undone_by is not null then
+        with recursive undoing as (
+            select batch.undone_by as preview_id, 1 as times
+            union all
+            select p.undone_by, u.times + 1 from undoing u
+              join planner.previews p on p.workspace_id = p_workspace_id and p.preview_id = u.preview_id and p.undone_by is not null
+        )
+        select u.preview_id, u.times into last_word, times_undone from undoing u order by u.times desc limit 1;
+        raise exception 'Preview already undone' using errcode = 'ZG018',
+            hint = case when times_undone % 2 = 1 then format('to have its changes back, undo %s, which undid it last', last_word)
+                        else format('its changes were made again by %s: undo that', last_word) end;
+    end if;
+    select jsonb_agg(x.found) into in_the_way
+      from (select jsonb_build_object('preview_id', l.preview_id, 'action', l.action, 'entity', l.entity, 'id', l.entity_id,
+                       'title', coalesce(l.after->>'title', l.before->>'title', h.title, g.title), 'date', l.day,
+                       'at', planner.stamp(l.created_at)) as found
+              from planner.later_changes(p_workspace_id, p_preview_id) l
+              left join planner.habits h on l.entity = 'mark' and h.workspace_id = l.workspace_id and h.habit_id = l.entity_id
+              left join planner.goals g on l.entity = 'order' and g.workspace_id = l.workspace_id and g.goal_id = l.entity_id
+             order by l.change_id limit 10) x;
+    if in_the_way is not null then
+        raise exception 'Undo prevented by a later change' using errcode = 'ZG016', detail = in_the_way::text,
+            hint = 'undo the later changes first, the last one first';
+    end if;
+    return (
+        with changes as (
+            select c.*, case c.entity when 'order' then 'goal' when 'mark' then 'habit' else c.entity end as thing
+              from planner.changes c where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id
+        ), steps_back as (
+            -- The order of steps comes when all of them are there.
+            select c.action_index, c.action, jsonb_agg(c.change_id order by c.entity = 'order', c.change_id desc) as ids,
+                   jsonb_agg(distinct jsonb_build_object('entity', c.thing, 'id', c.entity_id)) as touches
+              from changes c group by c.action_index, c.action
+        ), looks as (
+            select distinct c.entity_id as id, c.thing as entity from changes c
+        )
+        select jsonb_build_object(
+            'actions', (select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+                    'action', case when s.action ~ '^undo ' then 'redo ' || substr(s.action, 6)
+                                   when s.action ~ '^redo ' then 'undo ' || substr(s.action, 6)
+                                   else 'undo ' || s.action end,
+                    'client_action_id', batch.actions->s.action_index->>'client_action_id',
+                    'params', jsonb_build_object('change_ids', s.ids, 'touches', s.touches))) order by s.action_index desc)
+                  from steps_back s),
+            'looks', (select jsonb_agg(jsonb_build_object('entity', l.entity, 'id', l.id,
+                    'with', (select 'order' from changes c where c.entity = 'order' and c.entity_id = l.id and l.entity = 'goal' limit 1))
+                    order by l.entity, l.id)
+                  from looks l)));
+end
+$$;
+
+
+--
+-- Name: read_goal(uuid, bigint, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_goal(p_workspace_id uuid, p_person_id bigint, p_goal_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select planner.show_goal(g) || jsonb_build_object('steps', coalesce((
+               select jsonb_agg(planner.show_step(s) order by s."order") from planner.steps s
+                where s.workspace_id = g.workspace_id and s.goal_id = g.goal_id), '[]'))
+      from planner.goals g
+     where g.workspace_id = p_workspace_id and g.person_id = p_person_id and g.goal_id = p_goal_id
+$$;
+
+
+--
+-- Name: read_habit(uuid, bigint, bigint, integer); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_habit(p_workspace_id uuid, p_person_id bigint, p_habit_id bigint, p_marks_max integer DEFAULT 60) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select planner.show_habit_today(h, planner.today(p_workspace_id, p_person_id)) || jsonb_build_object(
+               'today', planner.today(p_workspace_id, p_person_id),
+               'completed_dates', coalesce((
+                   select jsonb_agg(m.day order by m.day desc)
+                     from (select m.day from planner.marks m where m.workspace_id = h.workspace_id and m.habit_id = h.habit_id
+                            order by m.day desc limit p_marks_max) m), '[]'))
+      from planner.habits h
+     where h.workspace_id = p_workspace_id and h.person_id = p_person_id and h.habit_id = p_habit_id
+$$;
+
+
+--
+-- Name: read_history(uuid, bigint, integer, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_history(p_workspace_id uuid, p_person_id bigint, p_limit integer DEFAULT 20, p_after bigint DEFAULT NULL::bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with page as (
+        select p.last_change_id, p as batch from planner.previews p
+         where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.status = 'applied'
+           and (p_after is null or p.last_change_id < p_after)
+         order by p.last_change_id desc limit p_limit + 1
+    ), shown as (
+        select p.last_change_id, planner.show_batch(p.batch) as batch
+          from page p order by p.last_change_id desc limit p_limit
+    )
+    select jsonb_build_object('batches', coalesce(jsonb_agg(s.batch order by s.last_change_id desc), '[]'),
+                              'next', case when (select count(*) from page) > p_limit then min(s.last_change_id) end)
+      from shown s
+$$;
+
+
+--
+-- Name: read_order(uuid, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_order(p_workspace_id uuid, p_goal_id bigint) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array(select s.step_id from planner.steps s where s.workspace_id = p_workspace_id and s.goal_id = p_goal_id
+                  order by s."order", s.step_id)
+$$;
+
+
+--
+-- Name: read_plan(uuid, bigint, uuid); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_plan(p_workspace_id uuid, p_person_id bigint, p_preview_id uuid) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select p.actions from planner.previews p
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = p_preview_id
+$$;
+
+
+--
+-- Name: read_step(uuid, bigint, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_step(p_workspace_id uuid, p_person_id bigint, p_step_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select planner.show_step(s) from planner.steps s
+     where s.workspace_id = p_workspace_id and s.person_id = p_person_id and s.step_id = p_step_id
+$$;
+
+
+--
+-- Name: read_xp(uuid, bigint, integer); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.read_xp(p_workspace_id uuid, p_person_id bigint, p_recent_max integer DEFAULT 20) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'total', planner.total_xp(p_workspace_id, p_person_id),
+        'by_kind', (select jsonb_object_agg(k.kind, coalesce((
+                        select sum(e.amount) from planner.xp_entries e
+                         where e.workspace_id = p_workspace_id and e.person_id = p_person_id and e.entity = k.kind), 0))
+                      from unnest(array['goal', 'step', 'habit']) k (kind)),
+        'today', t.today, 'time_zone', p.time_zone,
+        'by_day', coalesce((
+            select jsonb_agg(jsonb_build_object('date', d.day, 'xp', d.xp) order by d.day)
+              from (select (e.created_at at time zone p.time_zone)::date as day, sum(e.amount) as xp
+                      from planner.xp_entries e
+                     where e.workspace_id = p_workspace_id and e.person_id = p_person_id
+                       and e.created_at >= (t.today - 29)::timestamp at time zone p.time_zone
+                     group by 1) d), '[]'),
+        'recent', coalesce((
+            select jsonb_agg(jsonb_build_object('entry_id', r.entry_id, 'amount', r.amount, 'entity', r.entity, 'id', r.entity_id, 'date', r.day,
+                       'takes_back', r.takes_back, 'preview_id', r.preview_id, 'created_at', planner.stamp(r.created_at)) order by r.entry_id desc)
+              from (select e.* from planner.xp_entries e where e.workspace_id = p_workspace_id and e.person_id = p_person_id
+                     order by e.entry_id desc limit p_recent_max) r), '[]'))
+      from planner.people p cross join lateral (select planner.today(p_workspace_id, p_person_id) as today) t
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id
+$$;
+
+
+--
+-- Name: reopen_goal(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.reopen_goal(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
+    goal planner.goals;
+    taken planner.xp_entries;
+begin
+    if old_goal.completed_at is null then
+        raise exception 'Goal is not completed' using errcode = 'ZG001', hint = 'only a completed goal can be reopened';
+    end if;
+    taken := planner.take_back_xp(p_act, old_goal.xp_entry_id);
+    update planner.goals x
+       set completed_at = null, xp_entry_id = null, version = x.version + 1, updated_at = platform.now()
+     where x.workspace_id = p_act.workspace_id and x.goal_id = old_goal.goal_id
+    returning * into goal;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal), taken.amount);
+end
+$$;
+
+
+--
+-- Name: reopen_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.reopen_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_step constant planner.steps := planner.find_step(p_act, (p_params->>'step_id')::bigint);
+    step planner.steps;
+    taken planner.xp_entries;
+begin
+    if old_step.completed_at is null then
+        raise exception 'Step is not completed' using errcode = 'ZG001', hint = 'only a completed step can be reopened';
+    end if;
+    taken := planner.take_back_xp(p_act, old_step.xp_entry_id);
+    update planner.steps x
+       set completed_at = null, xp_entry_id = null, version = x.version + 1, updated_at = platform.now()
+     where x.workspace_id = p_act.workspace_id and x.step_id = old_step.step_id
+    returning * into step;
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), taken.amount);
+end
+$$;
+
+
+--
+-- Name: reorder_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.reorder_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_step constant planner.steps := planner.find_step(p_act, (p_params->>'step_id')::bigint);
+    ids constant bigint[] := planner.read_order(p_act.workspace_id, old_step.goal_id);
+    others constant bigint[] := array_remove(ids, old_step.step_id);
+    place constant int := least((p_params->>'order')::bigint, cardinality(others))::int;
+    placed constant bigint[] := others[:place] || old_step.step_id || others[place + 1:];
+    step planner.steps;
+begin
+    perform planner.arrange_steps(p_act.workspace_id, old_step.goal_id, placed);
+    update planner.steps s set version = s.version + 1, updated_at = platform.now()
+     where s.workspace_id = p_act.workspace_id and s.step_id = old_step.step_id
+    returning * into step;
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
+    perform planner.add_change(p_act, 'order', step.goal_id, to_jsonb(ids), to_jsonb(placed));
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), 0,
+        jsonb_build_array(planner.outcome('order', step.goal_id, null, to_jsonb(ids), to_jsonb(placed))));
+end
+$$;
+
+
+--
+-- Name: revert_change(planner.acts, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_change(p_act planner.acts, p_change_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    change planner.changes;
+begin
+    select * into change from planner.changes c
+     where c.workspace_id = p_act.workspace_id and c.person_id = p_act.person_id and c.change_id = p_change_id;
+    case change.entity
+        when 'goal' then return planner.revert_goal(p_act, change);
+        when 'step' then return planner.revert_step(p_act, change);
+        when 'habit' then return planner.revert_habit(p_act, change);
+        when 'mark' then return planner.revert_mark(p_act, change);
+        when 'order' then return planner.revert_order(p_act, change);
+    end case;
+end
+$$;
+
+
+--
+-- Name: revert_goal(planner.acts, planner.changes); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_goal(p_act planner.acts, p_change planner.changes) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    was constant planner.goals := jsonb_populate_record(null::planner.goals, p_change.before);
+    old_goal planner.goals;
+    goal planner.goals;
+    award record;
+begin
+    if p_change.after is null then
+        goal := was;
+        goal.version := was.version + 1;
+        goal.steps_version := was.steps_version + 1;
+        goal.updated_at := platform.now();
+        insert into planner.goals values (goal.*) returning * into goal;
+        perform planner.add_change(p_act, 'goal', goal.goal_id, null, to_jsonb(goal));
+        return planner.outcome('goal', goal.goal_id, goal.title, null, planner.show_goal(goal));
+    end if;
+    old_goal := planner.find_goal(p_act, p_change.entity_id);
+    if p_change.before is null then
+        delete from planner.goals g where g.workspace_id = p_act.workspace_id and g.goal_id = old_goal.goal_id;
+        perform planner.add_change(p_act, 'goal', old_goal.goal_id, to_jsonb(old_goal), null);
+        return planner.outcome('goal', old_goal.goal_id, old_goal.title, planner.show_goal(old_goal), null);
+    end if;
+    award := planner.award_to_keep(p_act, p_change, was.xp_entry_id is not null, old_goal.xp_entry_id);
+    update planner.goals g
+       set title = was.title, description = was.description, category = was.category, priority = was.priority, due_date = was.due_date,
+           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = g.version + 1, updated_at = platform.now()
+     where g.workspace_id = p_act.workspace_id and g.goal_id = old_goal.goal_id
+    returning * into goal;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
+    return planner.outcome('goal', goal.goal_id, old_goal.title, planner.show_goal(old_goal), planner.show_goal(goal), award.xp);
+end
+$$;
+
+
+--
+-- Name: revert_habit(planner.acts, planner.changes); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_habit(p_act planner.acts, p_change planner.changes) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    was constant planner.habits := jsonb_populate_record(null::planner.habits, p_change.before);
+    old_habit planner.habits;
+    habit planner.habits;
+begin
+    if p_change.after is null then
+        habit := was;
+        habit.version := was.version + 1;
+        habit.updated_at := platform.now();
+        insert into planner.habits values (habit.*) returning * into habit;
+        perform planner.add_change(p_act, 'habit', habit.habit_id, null, to_jsonb(habit));
+        return planner.outcome('habit', habit.habit_id, habit.title, null, planner.show_habit(habit));
+    end if;
+    old_habit := planner.find_habit(p_act, p_change.entity_id);
+    if p_change.before is null then
+        delete from planner.habits h where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id;
+        perform planner.add_change(p_act, 'habit', old_habit.habit_id, to_jsonb(old_habit), null);
+        return planner.outcome('habit', old_habit.habit_id, old_habit.title, planner.show_habit(old_habit), null);
+    end if;
+    update planner.habits h
+       set title = was.title, description = was.description, category = was.category, days = was.days, archived_at = was.archived_at,
+           version = h.version + 1, updated_at = platform.now()
+     where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
+    returning * into habit;
+    perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
+    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+end
+$$;
+
+
+--
+-- Name: revert_mark(planner.acts, planner.changes); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_mark(p_act planner.acts, p_change planner.changes) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    habit constant planner.habits := planner.find_habit(p_act, p_change.entity_id);
+    mark planner.marks;
+    award record;
+begin
+    if p_change.after is null then
+        mark := jsonb_populate_record(null::planner.marks, p_change.before);
+        award := planner.award_to_keep(p_act, p_change, true, null);
+        mark.xp_entry_id := award.entry_id;
+        insert into planner.marks values (mark.*) returning * into mark;
+        perform planner.add_change(p_act, 'mark', mark.habit_id, null, to_jsonb(mark), mark.day);
+    else
+        delete from planner.marks m
+         where m.workspace_id = p_act.workspace_id and m.habit_id = p_change.entity_id and m.day = p_change.day
+        returning * into mark;
+        if not found then
+            raise exception 'Habit is not completed' using errcode = 'ZG001', hint = format('it has no mark for %s', p_change.day);
+        end if;
+        award := planner.award_to_keep(p_act, p_change, false, mark.xp_entry_id);
+        perform planner.add_change(p_act, 'mark', mark.habit_id, to_jsonb(mark), null, mark.day);
+    end if;
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(p_change.day, p_change.after is not null),
+        planner.show_mark(p_change.day, p_change.after is null), award.xp);
+end
+$$;
+
+
+--
+-- Name: revert_order(planner.acts, planner.changes); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_order(p_act planner.acts, p_change planner.changes) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform planner.arrange_steps(p_act.workspace_id, p_change.entity_id, array(select jsonb_array_elements_text(p_change.before)::bigint));
+    perform planner.add_change(p_act, 'order', p_change.entity_id, p_change.after, p_change.before);
+    return planner.outcome('order', p_change.entity_id, null, p_change.after, p_change.before);
+end
+$$;
+
+
+--
+-- Name: revert_step(planner.acts, planner.changes); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.revert_step(p_act planner.acts, p_change planner.changes) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    was constant planner.steps := jsonb_populate_record(null::planner.steps, p_change.before);
+    old_step planner.steps;
+    step planner.steps;
+    award record;
+begin
+    if p_change.after is null then
+        step := was;
+        step.version := was.version + 1;
+        step.updated_at := platform.now();
+        insert into planner.steps values (step.*) returning * into step;
+        perform planner.add_change(p_act, 'step', step.step_id, null, to_jsonb(step));
+        return planner.outcome('step', step.step_id, step.title, null, planner.show_step(step));
+    end if;
+    old_step := planner.find_step(p_act, p_change.entity_id);
+    if p_change.before is null then
+        delete from planner.steps s where s.workspace_id = p_act.workspace_id and s.step_id = old_step.step_id;
+        perform planner.add_change(p_act, 'step', old_step.step_id, to_jsonb(old_step), null);
+        return planner.outcome('step', old_step.step_id, old_step.title, planner.show_step(old_step), null);
+    end if;
+    award := planner.award_to_keep(p_act, p_change, was.xp_entry_id is not null, old_step.xp_entry_id);
+    update planner.steps s
+       set title = was.title, description = was.description, priority = was.priority, due_date = was.due_date,
+           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = s.version + 1, updated_at = platform.now()
+     where s.workspace_id = p_act.workspace_id and s.step_id = old_step.step_id
+    returning * into step;
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
+    return planner.outcome('step', step.step_id, old_step.title, planner.show_step(old_step), planner.show_step(step), award.xp);
+end
+$$;
+
+
+--
+-- Name: run_action(uuid, bigint, uuid, integer, text, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.run_action(p_workspace_id uuid, p_person_id bigint, p_preview_id uuid, p_action_index integer, p_action text, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    act constant planner.acts := row(p_workspace_id, p_person_id, p_preview_id, p_action_index, p_action);
+begin
+    case p_action
+        when 'goal.create' then return planner.create_goal(act, p_params);
+        when 'goal.update' then return planner.update_goal(act, p_params);
+        when 'goal.complete' then return planner.complete_goal(act, p_params);
+        when 'goal.reopen' then return planner.reopen_goal(act, p_params);
+        when 'goal.delete' then return planner.delete_goal(act, p_params);
+        when 'step.create' then return planner.create_step(act, p_params);
+        when 'step.update' then return planner.update_step(act, p_params);
+        when 'step.complete' then return planner.complete_step(act, p_params);
+        when 'step.reopen' then return planner.reopen_step(act, p_params);
+        when 'step.delete' then return planner.delete_step(act, p_params);
+        when 'step.reorder' then return planner.reorder_step(act, p_params);
+        when 'habit.create' then return planner.create_habit(act, p_params);
+        when 'habit.update' then return planner.update_habit(act, p_params);
+        when 'habit.mark_completed' then return planner.mark_habit(act, p_params);
+        when 'habit.unmark' then return planner.unmark_habit(act, p_params);
+        when 'habit.archive' then return planner.archive_habit(act, p_params);
+        else
+            if p_action ~ '^(undo|redo) ' then
+                return planner.undo_action(act, p_params);
+            end if;
+            raise exception 'there is no action %', p_action using errcode = 'ZG002';
+    end case;
+end
+$$;
+
+
+--
+-- Name: save_preview(uuid, bigint, jsonb, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.save_preview(p_workspace_id uuid, p_person_id bigint, p_preview jsonb, p_trace_id text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into planner.previews (workspace_id, preview_id, person_id, undoes, actions, seen, body, xp, would_fail, expires_at)
+    values (p_workspace_id, (p_preview->>'preview_id')::uuid, p_person_id, (p_preview->>'undoes')::uuid, p_preview->'actions',
+            p_preview->'seen', p_preview->>'body', (p_preview->>'xp')::int, p_preview->>'would_fail', (p_preview->>'expires_at')::timestamptz);
+    perform ops.append_journal(p_workspace_id, 'planner', 'preview_made', p_preview->>'preview_id', p_trace_id,
+        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(p_preview->'actions'), 'undoes', p_preview->'undoes'));
+    perform bus.publish(p_workspace_id, planner.topic(),
+        jsonb_build_object('type', 'preview_made', 'person_id', p_person_id, 'preview_id', p_preview->'preview_id'));
+end
+$$;
+
+
+--
+-- Name: set_time_zone(uuid, bigint, text, text); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.set_time_zone(p_workspace_id uuid, p_person_id bigint, p_time_zone text, p_trace_id text DEFAULT NULL::text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform planner.take_turn(p_workspace_id, p_person_id);
+    if not exists (select from pg_timezone_names z where z.name = p_time_zone) then
+        raise exception 'Unknown time zone' using errcode = 'ZG003', column = 'time_zone',
+            hint = platform.near_names(left(p_time_zone, 64), array(select z.name from pg_timezone_names z where z.name ~ '/' or z.name = 'UTC'));
+    end if;
+    update planner.people p set time_zone = p_time_zone
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.time_zone <> p_time_zone;
+    if found then
+        perform ops.append_journal(p_workspace_id, 'planner', 'time_zone_set', p_person_id::text, p_trace_id,
+            jsonb_build_object('time_zone', p_time_zone));
+        perform bus.publish(p_workspace_id, planner.topic(), jsonb_build_object('type', 'time_zone_set', 'person_id', p_person_id));
+    end if;
+    return jsonb_build_object('time_zone', p_time_zone, 'today', planner.today(p_workspace_id, p_person_id));
+end
+$$;
+
+
+--
+-- Name: previews; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.previews (
+    workspace_id uuid NOT NULL,
+    preview_id uuid NOT NULL,
+    person_id bigint NOT NULL,
+    undoes uuid,
+    actions jsonb NOT NULL,
+    seen jsonb NOT NULL,
+    body text NOT NULL,
+    xp integer NOT NULL,
+    would_fail text,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    applied_at timestamp with time zone,
+    last_change_id bigint,
+    idempotency_key text,
+    result text,
+    undone_by uuid,
+    CONSTRAINT preview_actions_are_a_list CHECK ((jsonb_typeof(actions) = 'array'::text)),
+    CONSTRAINT preview_applied_iff_it_changed_something CHECK (((status = 'applied'::text) = (last_change_id IS NOT NULL))),
+    CONSTRAINT preview_applied_iff_it_has_its_time CHECK (((status = 'applied'::text) = (applied_at IS NOT NULL))),
+    CONSTRAINT preview_key_has_a_result CHECK (((idempotency_key IS NULL) = (result IS NULL))),
+    CONSTRAINT preview_key_short CHECK (((char_length(idempotency_key) >= 1) AND (char_length(idempotency_key) <= 255))),
+    CONSTRAINT preview_result_only_when_applied CHECK (((result IS NULL) OR (status = 'applied'::text))),
+    CONSTRAINT preview_seen_is_a_list CHECK ((jsonb_typeof(seen) = 'array'::text)),
+    CONSTRAINT preview_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'applied'::text, 'expired'::text]))),
+    CONSTRAINT preview_undone_only_when_applied CHECK (((undone_by IS NULL) OR (status = 'applied'::text)))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY planner.previews FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE previews; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.previews IS 'What would be changed, for five minutes; once applied, what was: the batch. One row for both, so that a preview is applied once.';
+
+
+--
+-- Name: COLUMN previews.undoes; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.undoes IS 'The batch that this one reverses.';
+
+
+--
+-- Name: COLUMN previews.actions; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.actions IS 'The plan: checked and in its normal form, `$ref`s as they were written.';
+
+
+--
+-- Name: COLUMN previews.seen; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.seen IS 'The version of everything the plan names, as it was at the preview.';
+
+
+--
+-- Name: COLUMN previews.body; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.body IS 'The answer that was given to the preview.';
+
+
+--
+-- Name: COLUMN previews.would_fail; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.would_fail IS 'Why applying will fail: an action cannot follow an earlier one of the same batch.';
+
+
+--
+-- Name: COLUMN previews.last_change_id; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.last_change_id IS 'The last change of the batch: the order of batches, and where history goes on.';
+
+
+--
+-- Name: COLUMN previews.result; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.result IS 'The answer that was given to apply, byte for byte; a retry with the key gets it again.';
+
+
+--
+-- Name: COLUMN previews.undone_by; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.previews.undone_by IS 'The batch that reversed this one.';
+
+
+--
+-- Name: show_batch(planner.previews); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_batch(p_batch planner.previews) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with named as (
+        -- The thing that an action names is of the kind that the action says; what changed with it comes after.
+        select distinct on (c.action_index) c.*
+          from planner.changes c
+         where c.workspace_id = p_batch.workspace_id and c.preview_id = p_batch.preview_id
+         order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action from '(\w+)\.'), c.change_id
+    )
+    select jsonb_build_object(
+        'preview_id', p_batch.preview_id, 'applied_at', planner.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
+        'undone_by', p_batch.undone_by, 'xp', p_batch.xp,
+        'actions', coalesce((
+            select jsonb_agg(jsonb_build_object(
+                       'action', n.action, 'client_action_id', p_batch.actions->n.action_index->>'client_action_id',
+                       'entity', case n.entity when 'mark' then 'habit' else n.entity end, 'id', n.entity_id,
+                       'title', coalesce(coalesce(n.after, n.before)->>'title', (
+                           select h.title from planner.habits h where h.workspace_id = n.workspace_id and h.habit_id = n.entity_id
+                              and n.entity = 'mark')),
+                       'date', n.day,
+                       'xp', (select coalesce(sum(e.amount), 0) from planner.xp_entries e
+                               where e.workspace_id = n.workspace_id and e.preview_id = n.preview_id and e.action_index = n.action_index))
+                   order by n.action_index)
+              from named n), '[]'))
+$$;
+
+
+--
+-- Name: show_goal(planner.goals); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_goal(p_goal planner.goals) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'goal_id', p_goal.goal_id, 'title', p_goal.title, 'description', p_goal.description, 'category', p_goal.category,
+        'priority', p_goal.priority, 'due_date', p_goal.due_date, 'created_at', planner.stamp(p_goal.created_at),
+        'updated_at', planner.stamp(p_goal.updated_at), 'completed_at', planner.stamp(p_goal.completed_at), 'version', p_goal.version)
+     where p_goal.goal_id is not null
+$$;
+
+
+--
+-- Name: show_habit(planner.habits); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_habit(p_habit planner.habits) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'habit_id', p_habit.habit_id, 'title', p_habit.title, 'description', p_habit.description, 'category', p_habit.category,
+        'days', planner.day_names(p_habit.days), 'created_at', planner.stamp(p_habit.created_at),
+        'updated_at', planner.stamp(p_habit.updated_at), 'archived_at', planner.stamp(p_habit.archived_at), 'version', p_habit.version)
+     where p_habit.habit_id is not null
+$$;
+
+
+--
+-- Name: show_habit_today(planner.habits, date); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_habit_today(p_habit planner.habits, p_today date) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select planner.show_habit(p_habit) || jsonb_build_object(
+        'streak', planner.streak(p_habit.workspace_id, p_habit.habit_id, p_today),
+        'due_today', p_habit.archived_at is null and extract(isodow from p_today)::smallint = any (p_habit.days),
+        'completed_today', exists (select from planner.marks m where m.workspace_id = p_habit.workspace_id
+                                      and m.habit_id = p_habit.habit_id and m.day = p_today))
+$$;
+
+
+--
+-- Name: show_mark(date, boolean); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_mark(p_day date, p_is_completed boolean) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select jsonb_build_object('date', p_day, 'completed', p_is_completed)
+$$;
+
+
+--
+-- Name: show_step(planner.steps); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.show_step(p_step planner.steps) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object(
+        'step_id', p_step.step_id, 'goal_id', p_step.goal_id, 'title', p_step.title, 'description', p_step.description,
+        'priority', p_step.priority, 'due_date', p_step.due_date, 'order', p_step."order", 'created_at', planner.stamp(p_step.created_at),
+        'updated_at', planner.stamp(p_step.updated_at), 'completed_at', planner.stamp(p_step.completed_at), 'version', p_step.version)
+     where p_step.step_id is not null
+$$;
+
+
+--
+-- Name: stamp(timestamp with time zone); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.stamp(p_at timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
+
+
+--
+-- Name: streak(uuid, bigint, date); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.streak(p_workspace_id uuid, p_habit_id bigint, p_today date) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    with habit as (
+        select h.days from planner.habits h where h.workspace_id = p_workspace_id and h.habit_id = p_habit_id
+    ), done as (
+        select planner.due_days(h.days, m.day) as place
+          from habit h
+          join planner.marks m on m.workspace_id = p_workspace_id and m.habit_id = p_habit_id
+         where m.day <= p_today and extract(isodow from m.day)::smallint = any (h.days)
+    ), runs as (
+        -- Days in a row have places in a row, so that these differ from their numbers by the same.
+        select count(*) as days, max(n.place) as last_place
+          from (select d.place, d.place - row_number() over (order by d.place) as run from done d) n group by n.run
+    )
+    select jsonb_build_object(
+        'current', coalesce((select r.days from runs r, habit h where r.last_place >= planner.due_days(h.days, p_today - 1)
+                              order by r.last_place desc limit 1), 0),
+        'longest', coalesce((select max(r.days) from runs r), 0))
+$$;
+
+
+--
+-- Name: take_back_xp(planner.acts, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.take_back_xp(p_act planner.acts, p_entry_id bigint) RETURNS planner.xp_entries
+    LANGUAGE sql
+    AS $$
+    insert into planner.xp_entries (workspace_id, person_id, amount, entity, entity_id, day, takes_back, preview_id, action_index)
+    select e.workspace_id, e.person_id, -e.amount, e.entity, e.entity_id, e.day, e.entry_id, p_act.preview_id, p_act.action_index
+      from planner.xp_entries e
+     where e.workspace_id = p_act.workspace_id and e.person_id = p_act.person_id and e.entry_id = p_entry_id
+    returning *
+$$;
+
+
+--
+-- Name: take_turn(uuid, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.take_turn(p_workspace_id uuid, p_person_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_advisory_xact_lock(hashtextextended('planner.person:' || p_workspace_id || ':' || p_person_id, 0));
+end
+$$;
+
+
+--
+-- Name: today(uuid, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.today(p_workspace_id uuid, p_person_id bigint) RETURNS date
+    LANGUAGE sql STABLE
+    AS $$
+    select (platform.now() at time zone p.time_zone)::date from planner.people p
+     where p.workspace_id = p_workspace_id and p.person_id = p_person_id
+$$;
+
+
+--
+-- Name: topic(); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.topic() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select 'planner'
+$$;
+
+
+--
+-- Name: total_xp(uuid, bigint); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.total_xp(p_workspace_id uuid, p_person_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(sum(e.amount), 0)::bigint from planner.xp_entries e
+     where e.workspace_id = p_workspace_id and e.person_id = p_person_id
+$$;
+
+
+--
+-- Name: undo_action(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.undo_action(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    kind constant text := split_part(split_part(p_act.action, ' ', 2), '.', 1);
+    step_back jsonb;
+    main jsonb;
+    also jsonb := '[]';
+    xp int := 0;
+    id bigint;
+begin
+    for id in select jsonb_array_elements_text(p_params->'change_ids')::bigint loop
+        step_back := planner.revert_change(p_act, id);
+        xp := xp + (step_back->>'xp')::int;
+        if main is null and step_back->>'entity' = kind then
+            main := step_back;
+        else
+            also := also || step_back;
+        end if;
+    end loop;
+    return main || jsonb_build_object('xp', xp, 'also', also);
+end
+$$;
+
+
+--
+-- Name: unmark_habit(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.unmark_habit(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    habit constant planner.habits := planner.find_habit(p_act, (p_params->>'habit_id')::bigint);
+    on_day constant date := coalesce((p_params->>'date')::date, planner.today(p_act.workspace_id, p_act.person_id));
+    mark planner.marks;
+    taken planner.xp_entries;
+begin
+    delete from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day
+    returning * into mark;
+    if not found then
+        raise exception 'Habit is not completed' using errcode = 'ZG001', hint = format('it has no mark for %s', on_day);
+    end if;
+    taken := planner.take_back_xp(p_act, mark.xp_entry_id);
+    perform planner.add_change(p_act, 'mark', habit.habit_id, to_jsonb(mark), null, on_day);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, true), planner.show_mark(on_day, false), taken.amount);
+end
+$$;
+
+
+--
+-- Name: update_goal(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.update_goal(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
+    goal planner.goals;
+begin
+    update planner.goals g
+       set title = coalesce(p_params->>'title', g.title),
+           description = case when p_params ? 'description' then p_params->>'description' else g.description end,
+           category = case when p_params ? 'category' then p_params->>'category' else g.category end,
+           priority = coalesce(p_params->>'priority', g.priority),
+           due_date = case when p_params ? 'due_date' then (p_params->>'due_date')::date else g.due_date end,
+           version = g.version + 1, updated_at = platform.now()
+     where g.workspace_id = p_act.workspace_id and g.goal_id = old_goal.goal_id
+    returning * into goal;
+    perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
+    return planner.outcome('goal', goal.goal_id, old_goal.title, planner.show_goal(old_goal), planner.show_goal(goal));
+end
+$$;
+
+
+--
+-- Name: update_habit(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.update_habit(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_habit constant planner.habits := planner.find_habit(p_act, (p_params->>'habit_id')::bigint);
+    habit planner.habits;
+begin
+    update planner.habits h
+       set title = coalesce(p_params->>'title', h.title),
+           description = case when p_params ? 'description' then p_params->>'description' else h.description end,
+           category = case when p_params ? 'category' then p_params->>'category' else h.category end,
+           days = coalesce(planner.day_numbers(p_params->'days'), h.days),
+           version = h.version + 1, updated_at = platform.now()
+     where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
+    returning * into habit;
+    perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
+    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+end
+$$;
+
+
+--
+-- Name: update_step(planner.acts, jsonb); Type: FUNCTION; Schema: planner; Owner: -
+--
+
+CREATE FUNCTION planner.update_step(p_act planner.acts, p_params jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    old_step constant planner.steps := planner.find_step(p_act, (p_params->>'step_id')::bigint);
+    step planner.steps;
+begin
+    update planner.steps s
+       set title = coalesce(p_params->>'title', s.title),
+           description = case when p_params ? 'description' then p_params->>'description' else s.description end,
+           priority = coalesce(p_params->>'priority', s.priority),
+           due_date = case when p_params ? 'due_date' then (p_params->>'due_date')::date else s.due_date end,
+           version = s.version + 1, updated_at = platform.now()
+     where s.workspace_id = p_act.workspace_id and s.step_id = old_step.step_id
+    returning * into step;
+    perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
+    return planner.outcome('step', step.step_id, old_step.title, planner.show_step(old_step), planner.show_step(step));
+end
+$$;
+
+
+--
 -- Name: append_only(regclass); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -1518,6 +3616,10 @@ begin
         execute format('revoke execute on function %s from public', found.name);
         execute format('grant execute on function %s to beresta_system', found.name);
     end loop;
+    if 'bus' = any (p_schemas) then
+        -- Whoever reads a snapshot takes its place along.
+        grant execute on function bus.position() to beresta_app;
+    end if;
 end
 $$;
 
@@ -6505,8 +8607,10 @@ CREATE TABLE core.api_tokens (
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    person text,
     CONSTRAINT token_is_a_sha256 CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT token_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+    CONSTRAINT token_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT token_person_plain CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text) AND (person !~ '[[:cntrl:]]'::text)))
 );
 
 ALTER TABLE ONLY core.api_tokens FORCE ROW LEVEL SECURITY;
@@ -6517,6 +8621,13 @@ ALTER TABLE ONLY core.api_tokens FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.api_tokens IS 'API tokens; only the SHA-256 of a token is stored.';
+
+
+--
+-- Name: COLUMN api_tokens.person; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.api_tokens.person IS 'Whose token it is, by the name they have in their workspace; null for a program.';
 
 
 --
@@ -6870,6 +8981,259 @@ ALTER TABLE ONLY ops.schedules FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE ops.schedules IS 'Recurring jobs: whichever process comes first after next_fire_at enqueues one job and moves it on.';
+
+
+--
+-- Name: changes_change_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME planner.changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: goals_goal_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.goals ALTER COLUMN goal_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME planner.goals_goal_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: habits_habit_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.habits ALTER COLUMN habit_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME planner.habits_habit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: marks; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.marks (
+    workspace_id uuid NOT NULL,
+    habit_id bigint NOT NULL,
+    day date NOT NULL,
+    person_id bigint NOT NULL,
+    xp_entry_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY planner.marks FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE marks; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.marks IS 'The days on which a habit was done.';
+
+
+--
+-- Name: COLUMN marks.day; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.marks.day IS 'By the calendar of the person.';
+
+
+--
+-- Name: mcp_requests; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.mcp_requests (
+    workspace_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    request_id uuid NOT NULL,
+    person_id bigint NOT NULL,
+    token_id uuid NOT NULL,
+    tool_name text NOT NULL,
+    request_body jsonb NOT NULL,
+    CONSTRAINT request_tool_short CHECK (((char_length(tool_name) >= 1) AND (char_length(tool_name) <= 200)))
+)
+PARTITION BY RANGE (ts);
+
+ALTER TABLE ONLY planner.mcp_requests FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE mcp_requests; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.mcp_requests IS 'Every call of a tool as it came, redacted.';
+
+
+--
+-- Name: mcp_responses; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.mcp_responses (
+    workspace_id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    response_body jsonb,
+    execution_time_ms integer NOT NULL,
+    error_message text,
+    CONSTRAINT response_time_not_negative CHECK ((execution_time_ms >= 0))
+)
+PARTITION BY RANGE (ts);
+
+ALTER TABLE ONLY planner.mcp_responses FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE mcp_responses; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.mcp_responses IS 'What was answered to a call, redacted, and how long it took.';
+
+
+--
+-- Name: mcp_request_log; Type: VIEW; Schema: planner; Owner: -
+--
+
+CREATE VIEW planner.mcp_request_log WITH (security_invoker='true') AS
+ SELECT q.request_id,
+    q.tool_name,
+    q.request_body,
+    r.response_body,
+    r.execution_time_ms,
+    r.error_message,
+    q.workspace_id,
+    q.person_id,
+    q.token_id,
+    q.ts AS created_at
+   FROM (planner.mcp_requests q
+     LEFT JOIN planner.mcp_responses r USING (workspace_id, request_id));
+
+
+--
+-- Name: VIEW mcp_request_log; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON VIEW planner.mcp_request_log IS 'MCPRequestLog of the specification: calls with what came of them. Without a response: still running, or the process was killed.';
+
+
+--
+-- Name: mcp_requests_default; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.mcp_requests_default (
+    workspace_id uuid CONSTRAINT mcp_requests_workspace_id_not_null NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() CONSTRAINT mcp_requests_ts_not_null NOT NULL,
+    request_id uuid CONSTRAINT mcp_requests_request_id_not_null NOT NULL,
+    person_id bigint CONSTRAINT mcp_requests_person_id_not_null NOT NULL,
+    token_id uuid CONSTRAINT mcp_requests_token_id_not_null NOT NULL,
+    tool_name text CONSTRAINT mcp_requests_tool_name_not_null NOT NULL,
+    request_body jsonb CONSTRAINT mcp_requests_request_body_not_null NOT NULL,
+    CONSTRAINT request_tool_short CHECK (((char_length(tool_name) >= 1) AND (char_length(tool_name) <= 200)))
+);
+
+
+--
+-- Name: mcp_responses_default; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.mcp_responses_default (
+    workspace_id uuid CONSTRAINT mcp_responses_workspace_id_not_null NOT NULL,
+    request_id uuid CONSTRAINT mcp_responses_request_id_not_null NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() CONSTRAINT mcp_responses_ts_not_null NOT NULL,
+    response_body jsonb,
+    execution_time_ms integer CONSTRAINT mcp_responses_execution_time_ms_not_null NOT NULL,
+    error_message text,
+    CONSTRAINT response_time_not_negative CHECK ((execution_time_ms >= 0))
+);
+
+
+--
+-- Name: people; Type: TABLE; Schema: planner; Owner: -
+--
+
+CREATE TABLE planner.people (
+    workspace_id uuid NOT NULL,
+    person_id bigint NOT NULL,
+    name text NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT person_name_readable CHECK (planner.is_line(name, 64)),
+    CONSTRAINT person_zone_short CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 64)))
+);
+
+ALTER TABLE ONLY planner.people FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE people; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON TABLE planner.people IS 'Whose goals they are. A token names its person, who begins with the first call.';
+
+
+--
+-- Name: COLUMN people.time_zone; Type: COMMENT; Schema: planner; Owner: -
+--
+
+COMMENT ON COLUMN planner.people.time_zone IS 'Where the person''s day begins: today, streaks and XP by day follow it.';
+
+
+--
+-- Name: people_person_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.people ALTER COLUMN person_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME planner.people_person_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: steps_step_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.steps ALTER COLUMN step_id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME planner.steps_step_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: xp_entries_entry_id_seq; Type: SEQUENCE; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.xp_entries ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME planner.xp_entries_entry_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 
 --
@@ -7504,6 +9868,20 @@ ALTER TABLE ONLY ops.journal ATTACH PARTITION ops.journal_default DEFAULT;
 
 
 --
+-- Name: mcp_requests_default; Type: TABLE ATTACH; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_requests ATTACH PARTITION planner.mcp_requests_default DEFAULT;
+
+
+--
+-- Name: mcp_responses_default; Type: TABLE ATTACH; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_responses ATTACH PARTITION planner.mcp_responses_default DEFAULT;
+
+
+--
 -- Name: events_default; Type: TABLE ATTACH; Schema: posting; Owner: -
 --
 
@@ -7711,6 +10089,134 @@ ALTER TABLE ONLY ops.processes
 
 ALTER TABLE ONLY ops.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (workspace_id, name);
+
+
+--
+-- Name: changes changes_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (workspace_id, change_id);
+
+
+--
+-- Name: goals goals_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.goals
+    ADD CONSTRAINT goals_pkey PRIMARY KEY (workspace_id, goal_id);
+
+
+--
+-- Name: habits habits_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.habits
+    ADD CONSTRAINT habits_pkey PRIMARY KEY (workspace_id, habit_id);
+
+
+--
+-- Name: marks marks_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.marks
+    ADD CONSTRAINT marks_pkey PRIMARY KEY (workspace_id, habit_id, day);
+
+
+--
+-- Name: mcp_requests mcp_requests_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_requests
+    ADD CONSTRAINT mcp_requests_pkey PRIMARY KEY (workspace_id, ts, request_id);
+
+
+--
+-- Name: mcp_requests_default mcp_requests_default_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_requests_default
+    ADD CONSTRAINT mcp_requests_default_pkey PRIMARY KEY (workspace_id, ts, request_id);
+
+
+--
+-- Name: mcp_responses mcp_responses_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_responses
+    ADD CONSTRAINT mcp_responses_pkey PRIMARY KEY (workspace_id, request_id, ts);
+
+
+--
+-- Name: mcp_responses_default mcp_responses_default_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.mcp_responses_default
+    ADD CONSTRAINT mcp_responses_default_pkey PRIMARY KEY (workspace_id, request_id, ts);
+
+
+--
+-- Name: people people_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (workspace_id, person_id);
+
+
+--
+-- Name: people person_name_is_used_once; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.people
+    ADD CONSTRAINT person_name_is_used_once UNIQUE (workspace_id, name);
+
+
+--
+-- Name: previews preview_key_is_used_once; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.previews
+    ADD CONSTRAINT preview_key_is_used_once UNIQUE (workspace_id, person_id, idempotency_key);
+
+
+--
+-- Name: previews previews_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.previews
+    ADD CONSTRAINT previews_pkey PRIMARY KEY (workspace_id, preview_id);
+
+
+--
+-- Name: steps step_has_its_own_place; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.steps
+    ADD CONSTRAINT step_has_its_own_place UNIQUE (workspace_id, goal_id, "order") DEFERRABLE INITIALLY DEFERRED;
+
+
+--
+-- Name: steps steps_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.steps
+    ADD CONSTRAINT steps_pkey PRIMARY KEY (workspace_id, step_id);
+
+
+--
+-- Name: xp_entries xp_entries_pkey; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.xp_entries
+    ADD CONSTRAINT xp_entries_pkey PRIMARY KEY (workspace_id, entry_id);
+
+
+--
+-- Name: xp_entries xp_is_taken_back_once; Type: CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.xp_entries
+    ADD CONSTRAINT xp_is_taken_back_once UNIQUE (workspace_id, takes_back);
 
 
 --
@@ -8121,6 +10627,174 @@ CREATE INDEX schedules_by_job_type ON ops.schedules USING btree (job_type);
 
 
 --
+-- Name: batch_is_undone_once; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE UNIQUE INDEX batch_is_undone_once ON planner.previews USING btree (workspace_id, undoes) WHERE ((status = 'applied'::text) AND (undoes IS NOT NULL));
+
+
+--
+-- Name: batches_in_order; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX batches_in_order ON planner.previews USING btree (workspace_id, person_id, last_change_id) WHERE (status = 'applied'::text);
+
+
+--
+-- Name: changes_by_batch; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX changes_by_batch ON planner.changes USING btree (workspace_id, preview_id, change_id);
+
+
+--
+-- Name: changes_by_entity; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX changes_by_entity ON planner.changes USING btree (workspace_id, entity, entity_id, change_id);
+
+
+--
+-- Name: changes_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX changes_by_person ON planner.changes USING btree (workspace_id, person_id, change_id);
+
+
+--
+-- Name: goals_by_award; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX goals_by_award ON planner.goals USING btree (workspace_id, xp_entry_id) WHERE (xp_entry_id IS NOT NULL);
+
+
+--
+-- Name: goals_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX goals_by_person ON planner.goals USING btree (workspace_id, person_id, goal_id);
+
+
+--
+-- Name: habits_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX habits_by_person ON planner.habits USING btree (workspace_id, person_id, habit_id);
+
+
+--
+-- Name: marks_by_award; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX marks_by_award ON planner.marks USING btree (workspace_id, xp_entry_id);
+
+
+--
+-- Name: marks_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX marks_by_person ON planner.marks USING btree (workspace_id, person_id);
+
+
+--
+-- Name: requests_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX requests_by_person ON ONLY planner.mcp_requests USING btree (workspace_id, person_id, ts);
+
+
+--
+-- Name: mcp_requests_default_workspace_id_person_id_ts_idx; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX mcp_requests_default_workspace_id_person_id_ts_idx ON planner.mcp_requests_default USING btree (workspace_id, person_id, ts);
+
+
+--
+-- Name: requests_by_id; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX requests_by_id ON ONLY planner.mcp_requests USING btree (workspace_id, request_id);
+
+
+--
+-- Name: mcp_requests_default_workspace_id_request_id_idx; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX mcp_requests_default_workspace_id_request_id_idx ON planner.mcp_requests_default USING btree (workspace_id, request_id);
+
+
+--
+-- Name: previews_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX previews_by_person ON planner.previews USING btree (workspace_id, person_id, created_at);
+
+
+--
+-- Name: previews_by_undoing; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX previews_by_undoing ON planner.previews USING btree (workspace_id, undone_by) WHERE (undone_by IS NOT NULL);
+
+
+--
+-- Name: previews_by_undone; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX previews_by_undone ON planner.previews USING btree (workspace_id, undoes) WHERE (undoes IS NOT NULL);
+
+
+--
+-- Name: previews_overdue; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX previews_overdue ON planner.previews USING btree (expires_at) WHERE (status <> 'applied'::text);
+
+
+--
+-- Name: results_by_time; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX results_by_time ON planner.previews USING btree (applied_at) WHERE (result IS NOT NULL);
+
+
+--
+-- Name: steps_by_award; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX steps_by_award ON planner.steps USING btree (workspace_id, xp_entry_id) WHERE (xp_entry_id IS NOT NULL);
+
+
+--
+-- Name: steps_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX steps_by_person ON planner.steps USING btree (workspace_id, person_id, step_id);
+
+
+--
+-- Name: xp_by_batch; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX xp_by_batch ON planner.xp_entries USING btree (workspace_id, preview_id, action_index);
+
+
+--
+-- Name: xp_by_person; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX xp_by_person ON planner.xp_entries USING btree (workspace_id, person_id, entry_id) INCLUDE (amount, entity);
+
+
+--
+-- Name: xp_by_time; Type: INDEX; Schema: planner; Owner: -
+--
+
+CREATE INDEX xp_by_time ON planner.xp_entries USING btree (workspace_id, person_id, created_at);
+
+
+--
 -- Name: channels_by_tag; Type: INDEX; Schema: posting; Owner: -
 --
 
@@ -8373,6 +11047,34 @@ ALTER INDEX ops.journal_by_trace ATTACH PARTITION ops.journal_default_workspace_
 
 
 --
+-- Name: mcp_requests_default_pkey; Type: INDEX ATTACH; Schema: planner; Owner: -
+--
+
+ALTER INDEX planner.mcp_requests_pkey ATTACH PARTITION planner.mcp_requests_default_pkey;
+
+
+--
+-- Name: mcp_requests_default_workspace_id_person_id_ts_idx; Type: INDEX ATTACH; Schema: planner; Owner: -
+--
+
+ALTER INDEX planner.requests_by_person ATTACH PARTITION planner.mcp_requests_default_workspace_id_person_id_ts_idx;
+
+
+--
+-- Name: mcp_requests_default_workspace_id_request_id_idx; Type: INDEX ATTACH; Schema: planner; Owner: -
+--
+
+ALTER INDEX planner.requests_by_id ATTACH PARTITION planner.mcp_requests_default_workspace_id_request_id_idx;
+
+
+--
+-- Name: mcp_responses_default_pkey; Type: INDEX ATTACH; Schema: planner; Owner: -
+--
+
+ALTER INDEX planner.mcp_responses_pkey ATTACH PARTITION planner.mcp_responses_default_pkey;
+
+
+--
 -- Name: events_default_pkey; Type: INDEX ATTACH; Schema: posting; Owner: -
 --
 
@@ -8496,6 +11198,69 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON ops.journal FOR EACH STAT
 --
 
 CREATE TRIGGER job_edge AFTER UPDATE ON ops.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (((((old.status <> 'queued'::text) OR (new.status <> 'running'::text)) AND ((old.status <> 'running'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'running'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'failed'::text) OR (new.status <> 'queued'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: changes append_only; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON planner.changes FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: mcp_requests append_only; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON planner.mcp_requests FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: mcp_responses append_only; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON planner.mcp_responses FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: xp_entries append_only; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON planner.xp_entries FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: changes append_only_truncate; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON planner.changes FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: mcp_requests append_only_truncate; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON planner.mcp_requests FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: mcp_responses append_only_truncate; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON planner.mcp_responses FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: xp_entries append_only_truncate; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON planner.xp_entries FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: previews preview_edge; Type: TRIGGER; Schema: planner; Owner: -
+--
+
+CREATE TRIGGER preview_edge AFTER UPDATE ON planner.previews FOR EACH ROW WHEN (((old.status <> new.status) AND (((old.status <> 'pending'::text) OR (new.status <> 'applied'::text)) AND ((old.status <> 'pending'::text) OR (new.status <> 'expired'::text))))) EXECUTE FUNCTION platform.refuse_edge();
 
 
 --
@@ -8657,6 +11422,150 @@ ALTER TABLE ONLY ops.schedules
 
 ALTER TABLE ONLY ops.schedules
     ADD CONSTRAINT schedules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: changes change_belongs_to_a_batch; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.changes
+    ADD CONSTRAINT change_belongs_to_a_batch FOREIGN KEY (workspace_id, preview_id) REFERENCES planner.previews(workspace_id, preview_id) DEFERRABLE INITIALLY DEFERRED;
+
+
+--
+-- Name: changes change_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.changes
+    ADD CONSTRAINT change_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: goals goal_award_is_an_entry; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.goals
+    ADD CONSTRAINT goal_award_is_an_entry FOREIGN KEY (workspace_id, xp_entry_id) REFERENCES planner.xp_entries(workspace_id, entry_id);
+
+
+--
+-- Name: goals goal_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.goals
+    ADD CONSTRAINT goal_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: habits habit_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.habits
+    ADD CONSTRAINT habit_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: marks mark_award_is_an_entry; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.marks
+    ADD CONSTRAINT mark_award_is_an_entry FOREIGN KEY (workspace_id, xp_entry_id) REFERENCES planner.xp_entries(workspace_id, entry_id);
+
+
+--
+-- Name: marks mark_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.marks
+    ADD CONSTRAINT mark_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: marks mark_is_of_a_habit; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.marks
+    ADD CONSTRAINT mark_is_of_a_habit FOREIGN KEY (workspace_id, habit_id) REFERENCES planner.habits(workspace_id, habit_id);
+
+
+--
+-- Name: people people_workspace_id_fkey; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.people
+    ADD CONSTRAINT people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: previews preview_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.previews
+    ADD CONSTRAINT preview_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: previews preview_is_undone_by_a_batch; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.previews
+    ADD CONSTRAINT preview_is_undone_by_a_batch FOREIGN KEY (workspace_id, undone_by) REFERENCES planner.previews(workspace_id, preview_id);
+
+
+--
+-- Name: previews preview_undoes_a_batch; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.previews
+    ADD CONSTRAINT preview_undoes_a_batch FOREIGN KEY (workspace_id, undoes) REFERENCES planner.previews(workspace_id, preview_id);
+
+
+--
+-- Name: steps step_award_is_an_entry; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.steps
+    ADD CONSTRAINT step_award_is_an_entry FOREIGN KEY (workspace_id, xp_entry_id) REFERENCES planner.xp_entries(workspace_id, entry_id);
+
+
+--
+-- Name: steps step_belongs_to_a_goal; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.steps
+    ADD CONSTRAINT step_belongs_to_a_goal FOREIGN KEY (workspace_id, goal_id) REFERENCES planner.goals(workspace_id, goal_id);
+
+
+--
+-- Name: steps step_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.steps
+    ADD CONSTRAINT step_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: xp_entries xp_belongs_to_a_batch; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.xp_entries
+    ADD CONSTRAINT xp_belongs_to_a_batch FOREIGN KEY (workspace_id, preview_id) REFERENCES planner.previews(workspace_id, preview_id) DEFERRABLE INITIALLY DEFERRED;
+
+
+--
+-- Name: xp_entries xp_has_a_person; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.xp_entries
+    ADD CONSTRAINT xp_has_a_person FOREIGN KEY (workspace_id, person_id) REFERENCES planner.people(workspace_id, person_id);
+
+
+--
+-- Name: xp_entries xp_takes_back_an_entry; Type: FK CONSTRAINT; Schema: planner; Owner: -
+--
+
+ALTER TABLE ONLY planner.xp_entries
+    ADD CONSTRAINT xp_takes_back_an_entry FOREIGN KEY (workspace_id, takes_back) REFERENCES planner.xp_entries(workspace_id, entry_id);
 
 
 --
@@ -9066,6 +11975,206 @@ CREATE POLICY only_this_workspace ON ops.schedules TO beresta_app USING ((worksp
 --
 
 ALTER TABLE ops.schedules ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: changes; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.changes ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: changes every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.changes TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: goals every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.goals TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: habits every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.habits TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: marks every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.marks TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: mcp_requests every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.mcp_requests TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: mcp_responses every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.mcp_responses TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: people every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.people TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: previews every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.previews TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: steps every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.steps TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: xp_entries every_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY every_workspace ON planner.xp_entries TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: goals; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.goals ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: habits; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.habits ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: marks; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.marks ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: mcp_requests; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.mcp_requests ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: mcp_responses; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.mcp_responses ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: changes only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.changes TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: goals only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.goals TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: habits only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.habits TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: marks only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.marks TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: mcp_requests only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.mcp_requests TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: mcp_responses only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.mcp_responses TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: people only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.people TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: previews only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.previews TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: steps only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.steps TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: xp_entries only_this_workspace; Type: POLICY; Schema: planner; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON planner.xp_entries TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: people; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.people ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: previews; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.previews ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: steps; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.steps ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: xp_entries; Type: ROW SECURITY; Schema: planner; Owner: -
+--
+
+ALTER TABLE planner.xp_entries ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: alerts; Type: ROW SECURITY; Schema: posting; Owner: -

@@ -159,7 +159,7 @@ select shopbot.save_rules(w.workspace_id, r.rules, 'seed')
 
 -- A chat in which a bot has worked already; every id is fixed, so repeating changes nothing.
 select actions.add_message(w.workspace_id, 'demo', 'user', 'Расшифруй, пожалуйста, запись встречи.', 'seed-1'),
-       actions.start_action(w.workspace_id, 'demo', 'seed-transcript', 'transcribe_audio', p_payload => '{"file": "meeting.ogg"}'),
+       actions.start_action(w.workspace_id, 'demo', 'seed-transcript', 'transcribe_audio', '2 hours', p_payload => '{"file": "meeting.ogg"}'),
        actions.update_action(w.workspace_id, 'seed-transcript', 'done'),
        actions.add_message(w.workspace_id, 'demo', 'bot', 'Готово: 12 минут, двое говорящих. Сделать саммари?', 'seed-2')
   from core.workspaces w where w.name = 'demo';

@@ -154,6 +154,8 @@ export interface UpdateAction {
 export declare const botActionTypes: readonly BotActionType[];
 export declare const botActionStatuses: readonly BotActionStatus[];
 export declare const messageRoles: readonly MessageRole[];
+/** Where the lists of actions stop: one that is as long may not be whole. */
+export declare const actionsListedMax: number;
 /** By language, then by `actionType`; `other` is for every other type. */
 export declare const defaultTexts: Record<"ru" | "en", Record<BotActionType | "other", string>>;
 /** By language, then by `payload.code` of an error; `other` is for every other code. */

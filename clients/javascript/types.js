@@ -3,6 +3,7 @@
 export const botActionTypes = Object.freeze(["transcribe_audio", "summarize", "generate_image", "process_file"]);
 export const botActionStatuses = Object.freeze(["processing", "done", "error"]);
 export const messageRoles = Object.freeze(["user", "bot", "system"]);
+export const actionsListedMax = 200;
 
 export const defaultTexts = Object.freeze({
   "en": {

@@ -43,6 +43,8 @@ enum Bench {
     Posting(bench::posting::Options),
     /// The shop bot beside the same bot made with grammY (npm)
     Shopbot(bench::shopbot::Options),
+    /// Thousands of watchers of chats beside plain axum, which keeps nothing
+    Actions(bench::actions::Options),
 }
 
 #[derive(Subcommand)]
@@ -64,5 +66,6 @@ fn main() -> Result<()> {
         Command::Chaos(Chaos::Shopbot(options)) => chaos::shopbot::run(&options),
         Command::Bench(Bench::Posting(options)) => bench::posting::run(&options),
         Command::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
+        Command::Bench(Bench::Actions(options)) => bench::actions::run(&options),
     }
 }

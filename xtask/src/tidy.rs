@@ -17,8 +17,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("posting", &["kernel", "platform", "outbound", "messengers"]),
     ("shopbot", &["kernel", "platform", "messengers"]),
     ("actions", &["kernel", "platform"]),
-    ("console", &["kernel", "platform", "posting", "shopbot", "actions"]),
-    ("beresta", &["kernel", "platform", "outbound", "messengers", "posting", "shopbot", "actions", "simulators", "console"]),
+    ("planner", &["kernel", "platform"]),
+    ("console", &["kernel", "platform", "posting", "shopbot", "actions", "planner"]),
+    (
+        "beresta",
+        &["kernel", "platform", "outbound", "messengers", "posting", "shopbot", "actions", "planner", "simulators", "console"],
+    ),
     ("xtask", &[]),
 ];
 /// A file that a person reads in one sitting. Tests may be a little longer.

@@ -103,7 +103,7 @@ export class ChatApi {
    *
    * @type {Declared['messages']}
    */
-  messages(chatId, { before, limit, signal } = {}) {
+  async messages(chatId, { before, limit, signal } = {}) {
     return this.call('GET', `${chat(chatId)}/messages`, { query: { before, limit }, signal });
   }
 
@@ -112,7 +112,7 @@ export class ChatApi {
    *
    * @type {Declared['send']}
    */
-  send(chatId, { text, messageId = newId(), role, metadata }) {
+  async send(chatId, { text, messageId = newId(), role, metadata }) {
     return this.call('POST', `${chat(chatId)}/messages`, { body: { messageId, role, text, metadata } });
   }
 
@@ -150,7 +150,22 @@ export class ChatApi {
   }
 }
 
-const chat = (chatId) => `/api/chats/${encodeURIComponent(chatId)}`;
+/**
+ * Refuses a chat that no address can name, as the server does where it is asked: `.` and `..` are steps in an address,
+ * escaped or not, and lead elsewhere.
+ *
+ * @param {string} chatId
+ */
+export function checkChatId(chatId) {
+  if (chatId !== '.' && chatId !== '..') return;
+  const about = { status: 422, code: 'request.invalid', retryable: false, details: { field: 'chatId' } };
+  throw new BerestaError(`'${chatId}' cannot be a chatId`, about);
+}
+
+function chat(chatId) {
+  checkChatId(chatId);
+  return `/api/chats/${encodeURIComponent(chatId)}`;
+}
 
 /** A new id for a message or an action. Browsers give out UUIDs only over https and on localhost. */
 export function newId() {

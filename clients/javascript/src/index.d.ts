@@ -16,7 +16,7 @@ type Shown = Pick<BotAction, "actionType" | "displayText" | "payload">;
 
 /** What to show while an action is active: `displayText`, or the text of its type, or the neutral one. Plain text. */
 export function textOf(action: Shown, language?: Language): string;
-/** What to show, once, when an action has ended with an error. Plain text. */
+/** What to show, once, when an action has ended with an error: `displayText`, or the text of `payload.code`, or the neutral one. Plain text. */
 export function errorTextOf(action: Shown, language?: Language): string;
 /** `payload.progress` when it is a number from 0 to 1, else null. */
 export function progressOf(action: Shown): number | null;
@@ -49,7 +49,7 @@ export type ApiOptions = {
 
 type Signal = { signal?: AbortSignal };
 
-/** Calls of the chat API. Whatever is not a success is thrown as a `BerestaError`. */
+/** Calls of the chat API. Whatever is not a success is thrown as a `BerestaError`; so is a chat that no address can name (`.`, `..`). */
 export class ChatApi {
   constructor(options?: ApiOptions);
   actions(chatId: string, options?: Signal & { recent?: number }): Promise<ActionList>;
@@ -64,6 +64,7 @@ export class ChatApi {
 export type WatchState = "connecting" | "live" | "reconnecting" | "paused" | "stopped" | "closed";
 
 export type WatchOptions = ApiOptions & {
+  /** Not `.` or `..`, which no address can name: that is thrown as a `BerestaError`. */
   chatId: string;
   /** Instead of the options of the API. */
   api?: ChatApi;
@@ -73,7 +74,7 @@ export type WatchOptions = ApiOptions & {
   recent?: number;
   /** Ids of actions that were active when somebody last looked, for instance before a reload: their ends are told too. */
   known?: Iterable<string>;
-  /** The active actions, the one that changed last first: on every real change, never for a repeat. */
+  /** The active actions, the one that changed last first: on every real change, never for a repeat or a new time alone. */
   onActions?: (active: BotAction[]) => void;
   /** An action that was seen active has ended, as `done` or `error`. Once for each. */
   onEnd?: (action: BotAction) => void;

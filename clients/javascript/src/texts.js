@@ -55,5 +55,8 @@ export function progressOf(action) {
  */
 export function stepOf(action) {
   const step = action.payload?.step;
-  return typeof step === 'string' || typeof step === 'number' ? String(step).trim().slice(0, 300) : '';
+  if (typeof step !== 'string' && typeof step !== 'number') return '';
+  // A payload is the bot's own and comes as it was sent: what turns the direction of a text would turn the words around it too.
+  const plain = String(step).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff]/g, '');
+  return [...plain.trim()].slice(0, 300).join('');
 }

@@ -1,6 +1,6 @@
 // Watches one chat: what its bots are doing and what is said, live and without holes.
 
-import { ChatApi } from './api.js';
+import { ChatApi, checkChatId } from './api.js';
 import { readEvents } from './sse.js';
 import { ChatState } from './state.js';
 
@@ -38,6 +38,8 @@ class Watch {
   #isPaused = false;
   #isClosed = false;
   #wake = () => {};
+  /** Somebody answered: the silence begins anew. */
+  #heard = () => {};
   /** @type {import('./index.d.ts').WatchState | ''} */
   #connectionState = '';
 
@@ -81,15 +83,19 @@ class Watch {
     await null;
     for (let failures = 0; !this.#isClosed; ) {
       if (this.#isPaused) {
+        // Asleep before anybody is told, so that whoever is told can wake us.
+        const sleep = this.#sleep(Infinity);
         this.#show('paused');
-        await this.#sleep(Infinity);
+        await sleep;
         failures = 0;
         continue;
       }
+      this.#show(['', 'paused'].includes(this.#connectionState) ? 'connecting' : 'reconnecting');
+      // Whoever was told may have thought better of it.
+      if (this.#isClosed || this.#isPaused) continue;
       /** @type {any} */
       let problem = null;
       try {
-        this.#show(['', 'paused'].includes(this.#connectionState) ? 'connecting' : 'reconnecting');
         await this.#connect(() => { failures = 0; });
       } catch (error) {
         problem = error;
@@ -99,8 +105,9 @@ class Watch {
         this.#isClosed = true;
         return this.#show('stopped', problem);
       }
+      const sleep = this.#sleep(backoff(failures, this.#retryMs, problem?.retryAfterMs));
       this.#show('reconnecting', problem);
-      await this.#sleep(backoff(failures, this.#retryMs, problem?.retryAfterMs));
+      await sleep;
       failures += 1;
     }
   }
@@ -112,9 +119,11 @@ class Watch {
     const { signal } = connection;
     let silence;
     const heard = () => {
+      if (signal.aborted) return;
       clearTimeout(silence);
       silence = setTimeout(() => connection.abort(), SILENCE_MS);
     };
+    this.#heard = heard;
     heard();
     try {
       // On mount and on every reconnect: first the state as it is, then the stream from before it.
@@ -131,7 +140,7 @@ class Watch {
         if (retry) this.#retryMs = retry;
         // The greeting has a cursor too, but only what was heard to its end moves ours.
         if (!data) continue;
-        await this.#hear(parse(data), signal);
+        await this.#hear(parse(data), id, signal);
         if (id) this.#cursor = { id, isOfEvent: true };
       }
     } finally {
@@ -142,13 +151,26 @@ class Watch {
 
   async #recover(signal) {
     const { chatId, recent, history, onMessage } = this.#options;
+    const isFirstLook = onMessage && this.#state.newestSeq === null;
+    if (isFirstLook && !(history > 0)) await this.#noteNewest(signal);
     const snapshot = await this.#api.actions(chatId, { recent, signal });
+    this.#heard();
     // An earlier cursor stays: the stream then tells again what was said while we were away.
     this.#cursor ??= { id: snapshot.cursor, isOfEvent: false };
     this.#learn(this.#state.snapshot(snapshot));
     // Read after the cursor was taken, so that no message falls between the two.
-    if (onMessage && history > 0 && this.#state.newestSeq === null) await this.#readMessages(signal, history);
+    if (isFirstLook && history > 0) await this.#readMessages(signal, history);
     return this.#cursor;
+  }
+
+  /**
+   * Tells no message, but a resync has to know which ones are new. Number and cursor are of one look: whatever has a higher
+   * number comes after this cursor.
+   */
+  async #noteNewest(signal) {
+    const { messages, cursor } = await this.#api.messages(this.#options.chatId, { limit: 1, signal });
+    this.#cursor = { id: cursor, isOfEvent: false };
+    this.#state.looked(messages[0]?.seq);
   }
 
   /**
@@ -164,31 +186,39 @@ class Watch {
     let before;
     do {
       const page = await this.#api.messages(chatId, { before, limit: Math.min(count ?? PAGE, PAGE), signal });
+      // However many pages there are: while they come, somebody is there.
+      this.#heard();
       found.push(...page.messages.filter(({ seq }) => newest === null || seq > newest));
       before = page.next;
       if (count !== undefined || page.messages.length === 0 || page.messages.at(-1).seq <= (newest ?? 0)) break;
     } while (before != null);
-    this.#state.looked();
-    for (const message of found.reverse()) if (this.#state.message(message)) tell(onMessage, message);
+    // What is older than the history that was asked for is not wanted, also when the stream begins before it.
+    this.#state.looked(count === undefined ? 0 : (found.at(-1)?.seq ?? 1) - 1);
+    for (const message of found.reverse()) if (this.#state.message(message)) this.#tell(onMessage, message);
   }
 
-  async #hear(event, signal) {
+  async #hear(event, id, signal) {
     const { chatId, recent, onMessage } = this.#options;
-    if (event?.type === 'bot_action') this.#learn(this.#state.action(event.action));
+    if (event?.type === 'bot_action') this.#learn(this.#state.action(event.action, id));
     else if (event?.type === 'message') {
-      if (this.#state.message(event.message)) tell(onMessage, event.message);
+      if (this.#state.message(event.message)) this.#tell(onMessage, event.message);
     } else if (event?.type === 'resync') {
       // Too much was missed to be told one by one. The stream waits while we look, and goes on from there.
       this.#learn(this.#state.snapshot(await this.#api.actions(chatId, { recent, signal })));
       if (onMessage && this.#state.newestSeq !== null) await this.#readMessages(signal);
-      tell(this.#options.onResync);
+      this.#tell(this.#options.onResync);
     }
     // A type that this version does not know is for another one.
   }
 
   #learn({ isChanged, ended }) {
-    for (const action of [ended].flat()) if (action) tell(this.#options.onEnd, action);
-    if (isChanged) tell(this.#options.onActions, this.#state.active());
+    for (const action of [ended].flat()) if (action) this.#tell(this.#options.onEnd, action);
+    if (isChanged) this.#tell(this.#options.onActions, this.#state.active());
+  }
+
+  /** Any callback may close us, and there may be more to tell: then nobody wants to know. */
+  #tell(callback, ...values) {
+    if (!this.#isClosed) tell(callback, ...values);
   }
 
   /** @param {import('./index.d.ts').WatchState} state */
@@ -211,7 +241,6 @@ class Watch {
 
 /** The server has understood, and will say the same next time. Whatever stands before it may speak out of turn, and is not believed. */
 function isFinal({ status = 0, code = '', retryable = true }) {
-  if (status === 401 || status === 403) return true;
   return status >= 400 && status < 500 && !retryable && !code.startsWith('http.');
 }
 
@@ -226,5 +255,6 @@ function parse(data) {
 /** @type {typeof import('./index.d.ts').watchChat} */
 export function watchChat(options) {
   if (!options?.chatId) throw new TypeError('watchChat needs a chatId');
+  checkChatId(options.chatId);
   return new Watch(options);
 }

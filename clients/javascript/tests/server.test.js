@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { BerestaError, ChatApi, newId, watchChat } from '../src/index.js';
+import { BerestaError, ChatApi, errorTextOf, newId, watchChat } from '../src/index.js';
 import { recorder, until } from './support/fake.js';
 import { wire } from './support/proxy.js';
 
@@ -41,6 +41,48 @@ test('an action is seen from its start to its end', { skip }, async (t) => {
   assert.deepEqual([told.ended[0].displayText, told.ended[0].status], ['Файл повреждён', 'error']);
   assert.deepEqual(told.actions.at(-1), []);
   assert.equal(told.messages.length, 0, 'an action is no message');
+});
+
+test('an error without words of its own does not repeat what was being done', { skip }, async (t) => {
+  const { told, start } = await stage(t);
+  const { action } = await start({ displayText: 'Читаю файл' });
+  const { actionId } = action;
+  await until('the start', () => told.actions.length === 1);
+  await api.update({ actionId, status: 'error', payload: { code: 'timeout' } });
+  await until('the end', () => told.ended.length === 1);
+  assert.equal(errorTextOf(told.ended[0]), 'Время ожидания истекло');
+});
+
+/** As if every end were long ago. */
+class Forgetful extends ChatApi {
+  async actions(chatId, options) {
+    return { ...await super.actions(chatId, options), recent: [] };
+  }
+}
+
+test('what began and ended long ago, while nobody watched, is not told', { skip }, async (t) => {
+  const { chatId, told, watch, start } = await stage(t, { api: new Forgetful({ baseUrl, token }) });
+  const { told: heard } = await stage(t, { chatId });
+  watch.pause();
+  await until('the pause', () => watch.state === 'paused');
+  const { action } = await start();
+  await api.update({ actionId: action.actionId, status: 'error' });
+  await api.send(chatId, { text: 'the end' });
+  // What one watcher has heard is before every cursor from now on.
+  await until('the other watcher', () => heard.messages.length === 1);
+  assert.deepEqual(ids(heard.ended), [action.actionId]);
+  watch.resume();
+  await until('the message', () => told.messages.length === 1);
+  assert.deepEqual([told.actions, told.ended], [[], []]);
+});
+
+test('a chat that no address can name is refused, however it is named', { skip }, async () => {
+  for (const chatId of ['.', '..']) {
+    const refusal = { status: 422, code: 'request.invalid', retryable: false };
+    await assert.rejects(api.messages(chatId), refusal);
+    await assert.rejects(api.actions(chatId), refusal);
+    await assert.rejects(api.start({ chatId, actionId: newId(), actionType: 'summarize' }), refusal);
+  }
 });
 
 test('retries publish nothing, and nothing brings an ended action back', { skip }, async (t) => {

@@ -63,12 +63,63 @@ test('a snapshot tells what ended meanwhile, and what is in no list has ended un
   assert.equal(state.action(action('b', 'processing', 2)).isChanged, false);
 });
 
+test('what the snapshot does not know of its own past was over: it is neither shown nor told', () => {
+  const state = new ChatState(['before']);
+  state.snapshot({ actions: [action('a', 'processing', 5)], cursor: '100-0' });
+  const untold = { isChanged: false, ended: null };
+  // Later as texts, earlier as numbers.
+  assert.deepEqual(state.action(action('old', 'processing', 1), '99-7'), untold);
+  assert.deepEqual(state.action(action('old', 'error', 2), '99-8'), untold);
+  assert.deepEqual(state.action(action('equal', 'processing', 1), '100-0'), untold);
+  assert.deepEqual(ids(state), ['a']);
+  assert.equal(state.action(action('a', 'done', 6), '99-9').ended.actionId, 'a', 'what is known goes by its time');
+  assert.deepEqual(state.action(action('before', 'processing', 1), '98-1'), untold);
+  assert.equal(state.action(action('before', 'error', 2), '98-2').ended.actionId, 'before', 'somebody saw it active');
+  for (const id of ['100-1', '1000-0', undefined, 'of another server']) {
+    assert.equal(state.action(action(`new ${id}`, 'processing', 7), id).isChanged, true, id);
+  }
+});
+
+test('cursors are compared as whole numbers of any size', () => {
+  const state = new ChatState();
+  state.snapshot({ actions: [], cursor: '18446744073709551614-9007199254740992' });
+  assert.equal(state.action(action('a', 'processing', 1), '18446744073709551614-9007199254740992').isChanged, false);
+  assert.equal(state.action(action('b', 'processing', 1), '18446744073709551614-9007199254740993').isChanged, true);
+  assert.equal(state.action(action('c', 'processing', 1), '18446744073709551615-0').isChanged, true);
+});
+
+test('a list that is cut off does not say what is over', () => {
+  const state = new ChatState();
+  const actions = Array.from({ length: 200 }, (_, n) => action(`x${n}`, 'processing', n + 2));
+  state.snapshot({ actions: [], cursor: '50-0' });
+  state.snapshot({ actions, cursor: '100-0' });
+  assert.equal(state.action(action('a', 'processing', 1), '60-1').isChanged, true);
+  assert.equal(state.action(action('b', 'processing', 1), '40-1').isChanged, false, 'the whole one before it still does');
+});
+
 test('a list that is cut off ends nothing', () => {
   const state = new ChatState();
   state.action(action('a', 'processing', 1));
   const actions = Array.from({ length: 200 }, (_, n) => action(`x${n}`, 'processing', n + 2));
   state.snapshot({ actions });
   assert.equal(state.active().length, 201);
+});
+
+test('a change of the time alone is remembered and not told', () => {
+  const state = new ChatState();
+  const content = { displayText: 'Читаю', payload: { pages: [1, { of: 2 }], step: 'x' } };
+  state.action(action('a', 'processing', 1, content));
+  const reordered = { payload: { step: 'x', pages: [1, { of: 2 }] }, displayText: 'Читаю' };
+  assert.deepEqual(state.action({ ...reordered, ...action('a', 'processing', 2) }), { isChanged: false, ended: null });
+  assert.equal(state.active()[0].updatedAt, at(2));
+  assert.equal(state.action(action('a', 'processing', 1, { displayText: 'old' })).isChanged, false);
+  let n = 2;
+  for (const payload of [{ pages: [1, { of: 3 }], step: 'x' }, { pages: [1] }, { pages: { 0: 1 } }, { pages: null }, {}, null, { step: 1 }]) {
+    assert.equal(state.action(action('a', 'processing', (n += 1), { ...content, payload })).isChanged, true, JSON.stringify(payload));
+    assert.equal(state.action(action('a', 'processing', (n += 1), { ...content, payload })).isChanged, false, JSON.stringify(payload));
+  }
+  assert.equal(state.action(action('a', 'processing', n + 1, { displayText: null, payload: { step: 1 } })).isChanged, true);
+  assert.equal(state.action(action('a', 'processing', n + 2, { payload: { step: 1 } })).isChanged, false, 'null is absent');
 });
 
 test('times may be absent, then the content decides', () => {
@@ -95,4 +146,24 @@ test('a message is new once, in whatever order', () => {
   assert.equal(state.newestSeq, null);
   assert.deepEqual([2, 1, 2, 3, 1].map((seq) => state.message({ seq })), [true, true, false, true, false]);
   assert.equal(state.newestSeq, 3);
+});
+
+test('what was said up to the first look is not new', () => {
+  const state = new ChatState();
+  state.looked(7);
+  assert.equal(state.newestSeq, 7);
+  assert.deepEqual([7, 6, 8, 8].map((seq) => state.message({ seq })), [false, false, true, false]);
+  const empty = new ChatState();
+  empty.looked();
+  assert.equal(empty.newestSeq, 0);
+  assert.equal(empty.message({ seq: 1 }), true);
+});
+
+test('numbers of messages are forgotten in the end, and one from before them is no new message', () => {
+  const state = new ChatState();
+  for (let seq = 10; seq <= 5000; seq += 1) if (seq !== 4990) assert.equal(state.message({ seq }), true);
+  assert.deepEqual([10, 2500, 4989, 5000].map((seq) => state.message({ seq })), [false, false, false, false]);
+  assert.equal(state.message({ seq: 9 }), false, 'nothing comes thousands of messages late');
+  assert.equal(state.message({ seq: 4990 }), true, 'a little late is still new');
+  assert.equal(state.newestSeq, 5000);
 });

@@ -33,6 +33,8 @@ test('an error says what it says, or that the time ran out, or that it failed', 
   assert.equal(errorTextOf({ actionType: 'x', displayText: 'Файл повреждён' }), 'Файл повреждён');
   assert.equal(errorTextOf({ actionType: 'x', payload: { code: 'timeout' } }), 'Время ожидания истекло');
   assert.equal(errorTextOf({ actionType: 'x' }, 'en'), 'The action failed');
+  assert.equal(errorTextOf({ actionType: 'x', displayText: 'Файл слишком велик', payload: { code: 'timeout' } }), 'Файл слишком велик');
+  assert.equal(errorTextOf({ actionType: 'summarize', payload: { code: 'of_its_own', progress: 0.4 } }), 'Не получилось выполнить действие');
 });
 
 test('progress is a number from 0 to 1 and nothing else', () => {
@@ -42,6 +44,8 @@ test('progress is a number from 0 to 1 and nothing else', () => {
   assert.equal(progressOf({ actionType: 'x' }), null);
   assert.equal(stepOf({ actionType: 'x', payload: { step: ' 2 of 5 ' } }), '2 of 5');
   assert.equal(stepOf({ actionType: 'x', payload: { step: { a: 1 } } }), '');
+  assert.equal(stepOf({ actionType: 'x', payload: { step: 'photo\u202egpj.exe\nof 5\u2066' } }), 'photogpj.exe of 5');
+  assert.equal(stepOf({ actionType: 'x', payload: { step: '🎧'.repeat(400) } }), '🎧'.repeat(300), 'no half of a character');
 });
 
 test('a language is chosen by what the reader wants', () => {

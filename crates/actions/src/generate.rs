@@ -3,17 +3,15 @@
 
 use std::fmt::Write;
 
+use platform::http::docs;
 use serde_json::{Map, Value, json};
-use utoipa::{
-    OpenApi,
-    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
-};
+use utoipa::OpenApi;
 
 use crate::{
     contract::{
-        ActionAnswer, ActionList, ActionTypeName, BotAction, BotActionStatus, BotActionType, ChatEvent, ChatList, ChatMessage,
-        ChatRead, Lang, MessageAnswer, MessageList, MessageRole, NewMessage, NewMessageInChat, Outcome, StartAction, TIMEOUT,
-        UpdateAction, default_text, error_text,
+        ACTIONS_LISTED_MAX, ActionAnswer, ActionList, ActionTypeName, BotAction, BotActionStatus, BotActionType, ChatEvent,
+        ChatList, ChatMessage, ChatRead, Lang, MessageAnswer, MessageList, MessageRole, NewMessage, NewMessageInChat, Outcome,
+        StartAction, TIMEOUT, UpdateAction, default_text, error_text,
     },
     http,
 };
@@ -78,6 +76,8 @@ pub fn types_d_ts() -> String {
         "\nexport declare const botActionTypes: readonly BotActionType[];\n\
          export declare const botActionStatuses: readonly BotActionStatus[];\n\
          export declare const messageRoles: readonly MessageRole[];\n\
+         /** Where the lists of actions stop: one that is as long may not be whole. */\n\
+         export declare const actionsListedMax: number;\n\
          /** By language, then by `actionType`; `other` is for every other type. */\n\
          export declare const defaultTexts: Record<\"ru\" | \"en\", Record<BotActionType | \"other\", string>>;\n\
          /** By language, then by `payload.code` of an error; `other` is for every other code. */\n\
@@ -99,6 +99,7 @@ pub fn types_js() -> String {
     let _ = writeln!(text, "export const botActionStatuses = Object.freeze({statuses});");
     let _ =
         writeln!(text, "export const messageRoles = Object.freeze({});", list(MessageRole::ALL.map(MessageRole::as_str).into()));
+    let _ = writeln!(text, "export const actionsListedMax = {ACTIONS_LISTED_MAX};");
     let mut defaults = Map::new();
     let mut errors = Map::new();
     for lang in Lang::ALL {
@@ -118,6 +119,7 @@ pub fn types_js() -> String {
 /// The types as JSON Schema.
 pub fn json_schema() -> String {
     let mut types = Value::Object(schemas());
+    docs::to_any_of(&mut types);
     to_json_schema(&mut types);
     let document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -132,18 +134,13 @@ pub fn json_schema() -> String {
 pub fn open_api() -> String {
     let mut document = http::Docs::openapi();
     "Beresta: chats and actions of bots".clone_into(&mut document.info.title);
-    let components = document.components.get_or_insert_default();
-    components.add_security_scheme("token", SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()));
-    document.to_pretty_json().unwrap_or_default() + "\n"
+    docs::openapi_json(&document) + "\n"
 }
 
-/// OpenAPI keeps types elsewhere, and says "one of" where a known type is a text like any other.
+/// The same types where JSON Schema keeps them.
 fn to_json_schema(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            if let Some(choices) = map.remove("oneOf") {
-                map.insert("anyOf".to_owned(), choices);
-            }
             if let Some(Value::String(reference)) = map.get_mut("$ref") {
                 *reference = reference.replace("#/components/schemas/", "#/$defs/");
             }

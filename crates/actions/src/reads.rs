@@ -53,14 +53,14 @@ pub async fn chats(
     Ok((chats.collect(), last.filter(|_| is_full)))
 }
 
-/// Changes when a chat begins, somebody says something, or an action begins or ends.
+/// Changes when a chat begins, somebody says something, or an action begins, has another text or ends.
 pub async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
     let query = "select concat_ws(' ',
                         (select md5(string_agg(concat_ws(' ', c.number, c.last_seq), ' ' order by c.active_at desc, c.number desc))
                            from (select c.number, c.last_seq, c.active_at from actions.chats c
                                   where c.workspace_id = platform.workspace_id() order by c.active_at desc, c.number desc limit 100) c),
-                        (select count(*) || ' ' || coalesce(sum(hashtext(a.action_id)::bigint), 0)
-                           from (select a.action_id from actions.actions a
+                        (select count(*) || ' ' || coalesce(sum(hashtext(concat_ws(' ', a.action_id, a.display_text))::bigint), 0)
+                           from (select a.action_id, a.display_text from actions.actions a
                                   where a.workspace_id = platform.workspace_id() and a.status = 'processing' limit 1000) a))";
     Ok(sqlx::query_scalar(query).fetch_one(tx).await?)
 }

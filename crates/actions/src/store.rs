@@ -16,15 +16,15 @@ pub(crate) async fn start_action(
     processing_max: Duration,
     trace_id: &TraceId,
 ) -> Result<ActionAnswer, DbError> {
-    let query = "select actions.start_action($1, $2, $3, $4, $5, $6, $7 * interval '1 second', $8)";
+    let query = "select actions.start_action($1, $2, $3, $4, $5 * interval '1 second', $6, $7, $8)";
     let Json(answer) = sqlx::query_scalar(query)
         .bind(workspace.uuid())
         .bind(&start.chat_id)
         .bind(&start.action_id)
         .bind(&start.action_type)
+        .bind(processing_max.as_secs_f64())
         .bind(&start.display_text)
         .bind(start.payload.clone().map(Value::Object))
-        .bind(processing_max.as_secs_f64())
         .bind(trace_id.as_str())
         .fetch_one(tx)
         .await?;
@@ -40,7 +40,7 @@ pub(crate) async fn update_action(
     let Json(answer) = sqlx::query_scalar("select actions.update_action($1, $2, $3, $4, $5, $6, $7, $8)")
         .bind(workspace.uuid())
         .bind(&update.action_id)
-        .bind(update.status.as_str())
+        .bind(&update.status)
         .bind(&update.display_text)
         .bind(update.payload.clone().map(Value::Object))
         .bind(&update.chat_id)
@@ -56,10 +56,16 @@ pub(crate) async fn read_actions(
     workspace: WorkspaceId,
     chat_id: &str,
     recent_minutes: Option<u32>,
+    limit: i32,
 ) -> Result<ActionList, DbError> {
-    let query = "select actions.read_actions($1, $2, $3 * interval '1 minute')";
-    let Json(list) =
-        sqlx::query_scalar(query).bind(workspace.uuid()).bind(chat_id).bind(recent_minutes.map(f64::from)).fetch_one(tx).await?;
+    let query = "select actions.read_actions($1, $2, $3 * interval '1 minute', $4)";
+    let Json(list) = sqlx::query_scalar(query)
+        .bind(workspace.uuid())
+        .bind(chat_id)
+        .bind(recent_minutes.map(f64::from))
+        .bind(limit)
+        .fetch_one(tx)
+        .await?;
     Ok(list)
 }
 
@@ -72,7 +78,7 @@ pub(crate) async fn add_message(
     let Json(answer) = sqlx::query_scalar("select actions.add_message($1, $2, $3, $4, $5, $6)")
         .bind(workspace.uuid())
         .bind(chat_id)
-        .bind(message.role.as_str())
+        .bind(&message.role)
         .bind(&message.text)
         .bind(&message.message_id)
         .bind(message.metadata.clone().map(Value::Object))

@@ -21,6 +21,8 @@ pub struct Limits {
     pub per_address_max: usize,
     /// For so long the rights of a token count as checked: a revoked one hears nothing more after it.
     pub rights_for: Duration,
+    /// While one stream of a token asks, the others go by the last answer for so much longer, and then wait for the new one.
+    pub asked_within: Duration,
     /// A comment goes out after so much silence, because what stands between closes idle connections.
     pub heartbeat: Duration,
 }
@@ -32,6 +34,7 @@ impl Default for Limits {
             per_token_max: 1000,
             per_address_max: 1000,
             rights_for: Duration::from_secs(10),
+            asked_within: Duration::from_secs(1),
             heartbeat: Duration::from_secs(15),
         }
     }
@@ -55,6 +58,8 @@ struct Token {
     streams: usize,
     checked_at: Instant,
     may_read: bool,
+    /// One of the streams asks right now; the others go by the last answer.
+    is_asking: bool,
 }
 
 impl Streams {
@@ -76,8 +81,15 @@ impl Streams {
             return None;
         }
         open.streams += 1;
-        let token = Token { streams: of_token + 1, checked_at: Instant::now(), may_read: true };
-        open.tokens.insert(token_id, token);
+        // A stream that was let in a moment before its token was revoked gives the others no more time.
+        let now = Instant::now();
+        let known = open.tokens.entry(token_id);
+        let known = known.or_insert(Token { streams: 0, checked_at: now, may_read: true, is_asking: false });
+        known.streams += 1;
+        if !known.may_read {
+            // It was let in, so the last answer may be no longer true: whoever looks next asks again.
+            *known = Token { may_read: true, checked_at: now.checked_sub(limits.rights_for).unwrap_or(now), ..*known };
+        }
         if let Some(address) = address {
             *open.addresses.entry(address).or_default() += 1;
         }
@@ -95,27 +107,43 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Whether the token still has its rights. The streams of one token share the answer, so that thousands of them ask once.
-    pub(crate) async fn may_go_on(&self, app: &App, token: &Secret) -> bool {
+    /// Whether the token still has its rights; nothing when nobody can say. The streams of one token share the answer, so that thousands of
+    /// them ask once.
+    pub(crate) async fn may_go_on(&self, app: &App, token: &Secret) -> Option<bool> {
         {
             let mut open = self.streams.open();
-            let Some(known) = open.tokens.get_mut(&self.token_id) else { return false };
-            if known.checked_at.elapsed() < self.streams.limits.rights_for {
-                return known.may_read;
+            let Some(known) = open.tokens.get_mut(&self.token_id) else { return Some(false) };
+            let age = known.checked_at.elapsed();
+            let Limits { rights_for, asked_within, .. } = self.streams.limits;
+            if age < rights_for || known.is_asking {
+                // While one of them asks, the others go by the last answer for a moment, and then wait.
+                return Some(known.may_read).filter(|_| age < rights_for + asked_within);
             }
-            // The others go by the last answer while this one asks.
-            known.checked_at = Instant::now();
+            known.is_asking = true;
         }
+        let _asking = Asking(self);
         let answer = match Ctx::authenticate(app, token).await {
             Ok(ctx) => Some(may_read(&ctx)),
             Err(problem) if problem.status == 401 => Some(false),
-            // A database that does not answer takes no rights away, and no event comes from it either.
+            // A database that does not answer takes no rights away, and gives none.
             Err(_) => None,
         };
-        let mut open = self.streams.open();
-        let Some(known) = open.tokens.get_mut(&self.token_id) else { return false };
-        known.may_read = answer.unwrap_or(known.may_read);
-        known.may_read
+        if let (Some(may_read), Some(known)) = (answer, self.streams.open().tokens.get_mut(&self.token_id)) {
+            known.checked_at = Instant::now();
+            known.may_read = may_read;
+        }
+        answer
+    }
+}
+
+/// Lets another stream ask, also when the one that asks ends before it has an answer.
+struct Asking<'a>(&'a Seat);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Some(known) = self.0.streams.open().tokens.get_mut(&self.0.token_id) {
+            known.is_asking = false;
+        }
     }
 }
 

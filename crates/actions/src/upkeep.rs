@@ -13,10 +13,10 @@ use crate::store;
 
 pub const JOB_TYPE: &str = "actions.upkeep";
 const EVERY: Duration = Duration::from_hours(1);
-/// Rows of each kind that go in one transaction.
+/// Rows that go in one transaction.
 const BATCH: i32 = 1000;
 /// A run ends after this many batches; the next hour goes on.
-const BATCHES_MAX: usize = 500;
+const BATCHES_MAX: usize = 2000;
 
 pub fn register(registry: &mut Registry, db: &Db) {
     let db = db.clone();

@@ -44,6 +44,8 @@ enum Command {
     /// Try the rules of the shop bot: talk to it, or replay conversations
     #[command(subcommand)]
     Shopbot(ShopbotCommand),
+    /// Serve MCP on standard input and output, for the person that a token names
+    Mcp(Mcp),
     /// Print the OpenAPI document
     Openapi,
 }
@@ -92,6 +94,15 @@ struct Serve {
     /// Also run the jobs of the demo tour; the crash tests use them
     #[arg(long, hide = true)]
     demo_jobs: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Args)]
+struct Mcp {
+    /// Where the token is kept: env:NAME or file:PATH [default: env:BERESTA_TOKEN]
+    #[arg(long)]
+    token: Option<String>,
     #[command(flatten)]
     place: Place,
 }
@@ -225,6 +236,9 @@ pub(crate) struct TokenCreate {
     /// What it is for
     #[arg(long, default_value = "command line")]
     pub(crate) name: String,
+    /// Whose it is, by name: an assistant's token needs this, because goals belong to people
+    #[arg(long)]
+    pub(crate) person: Option<String>,
     /// After how many days it ends by itself
     #[arg(long)]
     pub(crate) days: Option<u16>,
@@ -278,6 +292,11 @@ pub(crate) async fn run() -> Result<ExitCode> {
         }
         Command::Shopbot(ShopbotCommand::Test { file, workspace, json, place }) => {
             commands::shopbot::test_rules(&place.config()?, &workspace, &file, json).await
+        }
+        Command::Mcp(mcp) => {
+            let config = mcp.place.config()?;
+            let _telemetry = telemetry::start(&config, "warn")?;
+            commands::mcp::run(&config, mcp.token.as_deref()).await
         }
         Command::Openapi => {
             println!("{}", crate::operations::openapi_json());

@@ -88,6 +88,30 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "30",
         "how often lost actions are looked for",
     ),
+    setting(
+        "mcp_hosts",
+        "BERESTA_MCP_HOSTS",
+        "",
+        "more names by which assistants call /mcp, besides localhost and the public address",
+    ),
+    setting(
+        "mcp_origins",
+        "BERESTA_MCP_ORIGINS",
+        "",
+        "origins whose pages may call /mcp, such as https://app.example.org; besides localhost and the public address",
+    ),
+    setting(
+        "planner_results_hours",
+        "BERESTA_PLANNER_RESULTS_HOURS",
+        "168",
+        "how long the answer of an applied batch is kept for retries with its key",
+    ),
+    setting(
+        "chat_origins",
+        "BERESTA_CHAT_ORIGINS",
+        "",
+        "origins whose pages may call the chat API, such as https://app.example.org; besides localhost and the public address",
+    ),
     setting("streams_max", "BERESTA_STREAMS_MAX", "8000", "how many people watch chats through this process at once"),
     setting("streams_per_token_max", "BERESTA_STREAMS_PER_TOKEN_MAX", "1000", "how many of them with one token"),
     setting("streams_per_address_max", "BERESTA_STREAMS_PER_ADDRESS_MAX", "1000", "how many of them from one address"),
@@ -139,6 +163,10 @@ pub(crate) struct Config {
     pub(crate) mail: Option<posting::alerts::Mail>,
     pub(crate) dispatch_in_flight_max: usize,
     pub(crate) actions: actions::http::Settings,
+    /// Whose pages may call the chat API.
+    pub(crate) chat_origins: Vec<String>,
+    pub(crate) mcp: planner::mcp::Settings,
+    pub(crate) planner: planner::Settings,
     pub(crate) watchdog_interval: Duration,
 }
 
@@ -235,6 +263,33 @@ impl Values {
         self.parsed(key, &expected, |value| value.parse().ok().filter(|number| (min..=max).contains(number)))
     }
 
+    /// Whom /mcp answers: this machine and the public address always, others by name.
+    fn mcp(&self) -> Result<planner::mcp::Settings> {
+        let mut settings = planner::mcp::Settings { origins: self.origins("mcp_origins")?, ..planner::mcp::Settings::default() };
+        let is_host = |host: &String| host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'));
+        let hosts = |value: &str| Some(list(value)).filter(|hosts| hosts.iter().all(is_host));
+        settings.hosts.extend(self.parsed("mcp_hosts", "a list of host names separated by commas", hosts)?);
+        if self.optional("public_url").is_some() {
+            let public = self.url("public_url")?;
+            let authority = public.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+            // Clients leave the default port out.
+            let default_port = if public.starts_with("https://") { ":443" } else { ":80" };
+            settings.hosts.extend(authority.map(|host| host.strip_suffix(default_port).unwrap_or(host).to_owned()));
+        }
+        Ok(settings)
+    }
+
+    /// Whose pages may call: those of this machine and of the public address always, others as they are listed.
+    fn origins(&self, key: &str) -> Result<Vec<String>> {
+        let listed = |value: &str| list(value).iter().map(|url| origin(url)).collect::<Option<Vec<_>>>();
+        let mut origins = platform::http::loopback_origins();
+        origins.extend(self.parsed(key, "a list of origins such as https://app.example.org", listed)?);
+        if self.optional("public_url").is_some() {
+            origins.extend(origin(&self.url("public_url")?));
+        }
+        Ok(origins)
+    }
+
     fn url(&self, key: &str) -> Result<String> {
         let parse = |value: &str| {
             let rest = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"))?;
@@ -292,6 +347,11 @@ impl Values {
             fetch_allow: self.fetch_allow()?,
             mail: self.mail()?,
             dispatch_in_flight_max: whole("dispatch_in_flight_max", 2, 100_000)?,
+            chat_origins: self.origins("chat_origins")?,
+            mcp: self.mcp()?,
+            planner: planner::Settings {
+                results_kept: Duration::from_hours(self.number("planner_results_hours", 24, 24 * 3650)?),
+            },
             actions: actions::http::Settings {
                 processing_max: self.span("bot_action_max_processing_hours", 3600.0)?,
                 limits: actions::Limits {
@@ -311,12 +371,9 @@ impl Values {
 
     fn fetch_allow(&self) -> Result<Vec<String>> {
         let expected = "a list of host:port pairs separated by commas";
-        let pair = |text: &str| {
-            let (host, port) = text.trim().rsplit_once(':')?;
-            (!host.is_empty() && port.parse::<u16>().is_ok()).then(|| text.trim().to_owned())
-        };
-        let parse = |value: &str| value.split(',').filter(|part| !part.trim().is_empty()).map(pair).collect::<Option<Vec<_>>>();
-        self.parsed("fetch_allow", expected, parse)
+        let is_pair =
+            |text: &String| text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+        self.parsed("fetch_allow", expected, |value| Some(list(value)).filter(|pairs| pairs.iter().all(is_pair)))
     }
 
     fn mail(&self) -> Result<Option<posting::alerts::Mail>> {
@@ -390,73 +447,24 @@ pub(crate) fn reference() -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(flags: &[(&'static str, Option<String>)], env: &[(&str, &str)], file: &str) -> Result<Config> {
-        let env = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Config::from_layers(flags, env, file, Path::new("beresta.toml"))
-    }
-
-    #[test]
-    fn every_setting_has_a_default_that_works() {
-        let config = load(&[], &[], "").unwrap();
-        assert_eq!(config.listen.to_string(), "127.0.0.1:7400");
-        assert_eq!(config.roles.len(), 4);
-        assert!(config.database_url.is_none());
-    }
-
-    #[test]
-    fn flags_win_over_the_environment_and_the_environment_over_the_file() {
-        let file = "listen = \"127.0.0.1:1\"\nrequests_max = 7\n";
-        let config = load(&[], &[], file).unwrap();
-        assert_eq!((config.listen.port(), config.limits.requests_max), (1, 7));
-        let env = [("BERESTA_LISTEN", "127.0.0.1:2")];
-        assert_eq!(load(&[], &env, file).unwrap().listen.port(), 2);
-        let flags = [("listen", Some("127.0.0.1:3".to_owned()))];
-        assert_eq!(load(&flags, &env, file).unwrap().listen.port(), 3);
-    }
-
-    #[test]
-    fn a_bad_value_is_refused_with_its_place_and_what_would_be_right() {
-        type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
-        let cases: &[Case<'_>] = &[
-            (&[("BERESTA_LISTEN", "localhost")], "", "BERESTA_LISTEN: `localhost` is not an address such as 127.0.0.1:7400"),
-            (&[("BERESTA_REQUESTS_MAX", "0")], "", "BERESTA_REQUESTS_MAX: `0` is not a whole number from 1 to 100000"),
-            (&[], "requests_max = -1", "`requests_max` in beresta.toml: `-1` is not a whole number"),
-            (
-                &[("BERESTA_ROLES", "api,worker")],
-                "",
-                "`api,worker` is not a list of roles out of api, dispatcher, runner, monitor",
-            ),
-            (&[("BERESTA_LOG_FORMAT", "xml")], "", "`xml` is not `text` or `json`"),
-            (&[("BERESTA_TELEGRAM_BASE_URL", "ftp://x")], "", "`ftp://x` is not an address such as https://example.org"),
-            (&[], "lissten = \"x\"", "there is no setting `lissten`; did you mean `listen`?"),
-            (&[], "listen = {}", "`listen` cannot be table"),
-            (&[], "listen = ", "beresta.toml is not valid TOML"),
-            (&[("BERESTA_OBJECTS_URL", "s3://b/p")], "", "BERESTA_S3_SECRET_ACCESS_KEY is needed for s3://"),
-        ];
-        for (env, file, words) in cases {
-            let error = format!("{:#}", load(&[], env, file).unwrap_err());
-            assert!(error.contains(words), "{error:?} should say {words:?}");
-        }
-    }
-
-    #[test]
-    fn a_bad_database_url_is_refused_without_repeating_its_password() {
-        let error = format!("{:#}", load(&[], &[("DATABASE_URL", "mysql://me:hunter2@host/db")], "").unwrap_err());
-        assert!(error.contains("DATABASE_URL is not the address of a PostgreSQL") && !error.contains("hunter2"));
-    }
-
-    #[test]
-    fn the_reference_file_is_itself_a_valid_configuration() {
-        let uncommented: String = reference()
-            .lines()
-            .filter(|line| line.contains(" = "))
-            .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
-            .collect();
-        assert_eq!(uncommented.lines().count(), SETTINGS.len());
-        load(&[], &[], &uncommented).unwrap();
-    }
+/// The parts of a list that are separated by commas.
+fn list(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
 }
+
+/// `scheme://host:port` of an address, with the port written out: an origin without one would match any.
+fn origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let port = match scheme {
+        "https" => 443,
+        "http" => 80,
+        _ => return None,
+    };
+    let authority =
+        rest.split('/').next().filter(|authority| !authority.is_empty() && !authority.contains(['@', ' ', '?', '#']))?;
+    let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && !port.ends_with(']'));
+    Some(if has_port { format!("{scheme}://{authority}") } else { format!("{scheme}://{authority}:{port}") })
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::config::Config;
 
 /// Everything that has SQL, in the order of installation.
-pub(crate) const MODULES: &[Module] = &[platform::SQL, posting::SQL, shopbot::SQL, actions::SQL];
+pub(crate) const MODULES: &[Module] = &[platform::SQL, posting::SQL, shopbot::SQL, actions::SQL, planner::SQL];
 /// The name of our database on the embedded server.
 pub(crate) const NAME: &str = "beresta";
 /// An external database may be starting at the same moment as we are.
@@ -22,6 +22,8 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 
 pub(crate) struct Database {
     pub(crate) db: Db,
+    /// Where it is: for a second pool with a clock of its own.
+    pub(crate) url: Secret,
     /// Present while the server is ours; keeps it running.
     pub(crate) embedded: Option<Embedded>,
     pub(crate) place: String,
@@ -49,7 +51,7 @@ impl Database {
             ..Settings::new(url.expose())
         };
         let db = Db::connect(&settings, Clock::system())?;
-        Ok(Self { db, embedded, place, installed })
+        Ok(Self { db, url, embedded, place, installed })
     }
 }
 

@@ -8,6 +8,7 @@ mod listener;
 mod operations;
 mod outside;
 mod seed;
+mod seed_plan;
 mod server;
 mod telemetry;
 mod tour;

@@ -11,12 +11,9 @@ use axum::{
 };
 use kernel::{Kind, Problem};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use platform::http::{Answer, App, Failure, api};
+use platform::http::{Answer, App, Failure, api, docs};
 use serde::Serialize;
-use utoipa::{
-    OpenApi,
-    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
-};
+use utoipa::OpenApi;
 
 /// What `/readyz` tells about this process.
 #[derive(Debug)]
@@ -129,7 +126,5 @@ pub(crate) fn openapi_json() -> String {
     document.merge(posting::http::Docs::openapi());
     document.merge(shopbot::http::Docs::openapi());
     document.merge(actions::http::Docs::openapi());
-    let components = document.components.get_or_insert_default();
-    components.add_security_scheme("token", SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()));
-    document.to_pretty_json().unwrap_or_default()
+    docs::openapi_json(&document)
 }

@@ -8,7 +8,7 @@ use platform::{tokens, workspaces};
 use serde::{Deserialize, Serialize};
 use sqlx::Executor;
 
-use crate::{config::Config, database::Database};
+use crate::{config::Config, database::Database, seed_plan};
 
 const SEED: &str = include_str!("../../../db/seed.sql");
 const FILE: &str = "demo-credentials.json";
@@ -36,17 +36,21 @@ pub(crate) async fn load(config: &Config, database: &Database) -> Result<Credent
     };
     let refs = keep_bot_tokens(config)?;
     apply(database, &credentials, &refs).await?;
+    seed_plan::load(&database.db, &database.url, workspace_id, &credentials.token)
+        .await
+        .context("the goals of the demo person cannot be made")?;
     keep(&path, &serde_json::to_string_pretty(&credentials)?)?;
     Ok(credentials)
 }
 
 async fn is_alive(database: &Database, kept: &Credentials) -> Result<bool> {
     let principal = tokens::authenticate(database.db.pool(), &Secret::new(&kept.token)).await?;
-    Ok(principal.is_some_and(|principal| principal.workspace_id == kept.workspace_id))
+    Ok(principal.is_some_and(|principal| principal.workspace_id == kept.workspace_id && principal.person.is_some()))
 }
 
 async fn make(database: &Database, workspace_id: WorkspaceId) -> Result<Credentials> {
-    let (_, token) = tokens::create(database.db.pool(), workspace_id, "demo", &Scopes::all(), None).await?;
+    let (_, token) =
+        tokens::create(database.db.pool(), workspace_id, "demo", &Scopes::all(), None, Some(seed_plan::PERSON)).await?;
     let secret = || Secret::new_webhook_secret().expose().to_owned();
     Ok(Credentials {
         workspace_id,

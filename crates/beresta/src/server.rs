@@ -5,6 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use anyhow::{Context, Result};
 use axum::Router;
 use jiff::Timestamp;
+use planner::Planner;
 use platform::{
     bus::Bus,
     embedded::Use,
@@ -13,7 +14,11 @@ use platform::{
     objects::Objects,
     process, upkeep,
 };
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -30,6 +35,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) database: Database,
     pub(crate) app: App,
+    planner: Planner,
     tasks: JoinSet<()>,
 }
 
@@ -69,6 +75,7 @@ impl Server {
             posting::upkeep::schedule(&db).await?;
             shopbot::upkeep::schedule(&db).await?;
             actions::upkeep::schedule(&db).await?;
+            planner::upkeep::schedule(&db).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
         if config.roles.contains(&Role::Api) {
@@ -88,15 +95,18 @@ impl Server {
             tasks.spawn(shopbot::monitor::run(db.clone(), stop.clone()));
             tasks.spawn(actions::watchdog::run(db.clone(), config.watchdog_interval, stop.clone()));
         }
-        let router = router(config, &database, &app, &outside, roles)?;
+        let planner = Planner::new(db.clone());
+        let router = router(config, &database, &app, &planner, &outside, roles)?;
         tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
-        Ok(Self { address, database, app, tasks })
+        Ok(Self { address, database, app, planner, tasks })
     }
 
     /// Stops everything, letting what has begun come to its end.
     pub(crate) async fn stop(mut self) {
         self.app.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
+        // A call of an assistant may go on without its connection.
+        self.planner.ended().await;
         self.app.db.pool().close().await;
     }
 }
@@ -110,6 +120,7 @@ fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) ->
     posting::alerts::register(&mut registry, outside.teller(app, config.mail.clone()));
     shopbot::upkeep::register(&mut registry, db);
     actions::upkeep::register(&mut registry, db);
+    planner::upkeep::register(&mut registry, db, config.planner);
     shopbot::alerts::register(&mut registry, outside.bot_teller(app));
     if has_demo_jobs {
         tour::jobs::register(&mut registry, db);
@@ -117,7 +128,14 @@ fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) ->
     Runner::new(db.clone(), registry, format!("pid-{}", std::process::id()))
 }
 
-fn router(config: &Config, database: &Database, app: &App, outside: &Outside, roles: Vec<&'static str>) -> Result<Router> {
+fn router(
+    config: &Config,
+    database: &Database,
+    app: &App,
+    planner: &Planner,
+    outside: &Outside,
+    roles: Vec<&'static str>,
+) -> Result<Router> {
     let process = Arc::new(Process::new(roles)?);
     let mut router = operations::router(process);
     if config.roles.contains(&Role::Api) {
@@ -134,18 +152,22 @@ fn router(config: &Config, database: &Database, app: &App, outside: &Outside, ro
             .merge(http::api::router())
             .merge(posting::http::router(outside.fetcher.clone()))
             .merge(shopbot::http::router())
-            .merge(chats.clone())
+            .merge(http::with_cors(chats.clone(), config.chat_origins.clone(), []))
+            .merge(planner::mcp::router(planner.clone(), config.mcp.clone()))
             .merge(console::router(Arc::new(info), chats));
     }
     Ok(http::wrap(router, config.limits).with_state(app.clone()))
 }
 
-/// Completes when the process is asked to end: Ctrl-C or SIGTERM.
-pub(crate) async fn asked_to_stop() -> Result<()> {
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    tokio::select! {
-        result = tokio::signal::ctrl_c() => result?,
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+/// Completes when the process is asked to end: Ctrl-C or SIGTERM. It listens from the call on, not from the first look at what it returns, so
+/// that whoever was told that the process serves can ask it to stop.
+pub(crate) fn asked_to_stop() -> Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }

@@ -27,7 +27,9 @@ impl Drop for Telemetry {
 /// Logs go to standard error. `quiet` is the level of a command whose own output matters more.
 pub(crate) fn start(config: &Config, quiet: &str) -> Result<Telemetry> {
     let wanted = if config.log == "info" { quiet } else { &config.log };
-    let filter = EnvFilter::try_new(wanted)
+    // The MCP library tells every message that it sees, and of a refused one what it says; whoever wants that names it.
+    let filter = if wanted.contains("rmcp") { wanted.to_owned() } else { format!("{wanted},rmcp=warn,rmcp::service=error") };
+    let filter = EnvFilter::try_new(filter)
         .with_context(|| format!("BERESTA_LOG: `{wanted}` is not a log filter such as info or platform=debug"))?;
     // Colours are for people; a file gets plain text.
     let has_colours = std::io::stderr().is_terminal();

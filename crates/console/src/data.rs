@@ -221,10 +221,10 @@ pub(crate) fn error_message(error: &serde_json::Value) -> String {
 }
 
 /// What each region or topic would show, as a number that changes with it: health, jobs, errors, journal, posting,
-/// shopbot, actions.
-pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 7] {
+/// shopbot, actions, planner.
+pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 8] {
     let health = health(ctx, info).await;
-    let mut prints = [1; 7];
+    let mut prints = [1; 8];
     prints[0] = print(&(
         health.verdict.label,
         health.migrations.pending,
@@ -249,6 +249,9 @@ pub(crate) async fn fingerprints(ctx: &Ctx, info: &Info) -> [u64; 7] {
         }
         if let Ok(pulse) = crate::actions::pulse(&mut tx).await {
             prints[6] = print(&pulse);
+        }
+        if let Ok(pulse) = crate::planner::pulse(&mut tx).await {
+            prints[7] = print(&pulse);
         }
     }
     prints

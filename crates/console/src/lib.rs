@@ -7,6 +7,7 @@ mod assets;
 mod data;
 mod live;
 mod pages;
+mod planner;
 mod posting;
 mod session;
 mod shopbot;
@@ -38,6 +39,7 @@ pub fn router(info: Arc<Info>, chat_api: Router<App>) -> Router<App> {
         .merge(posting::router())
         .merge(shopbot::router())
         .merge(actions::router(chat_api))
+        .merge(planner::router())
         .merge(session::router())
         .merge(live::router())
         .layer(axum::middleware::map_response(session::protect))

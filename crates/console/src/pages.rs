@@ -31,7 +31,7 @@ use crate::{
 pub(crate) const PAGE: i64 = 50;
 /// The labels of the links of a list that is read backwards in time.
 pub(crate) const IN_TIME: (&str, &str) = ("Newest", "Older");
-const NAV: [(&str, &str); 11] = [
+const NAV: [(&str, &str); 12] = [
     ("/console", "Overview"),
     ("/console/posts", "Posts"),
     ("/console/channels", "Channels"),
@@ -41,6 +41,7 @@ const NAV: [(&str, &str); 11] = [
     ("/console/rules", "Rules"),
     ("/console/bots", "Bots"),
     ("/console/chats", "Chats"),
+    ("/console/planner", "Goals"),
     ("/console/jobs", "Jobs"),
     ("/console/journal", "Journal"),
 ];

@@ -42,6 +42,9 @@ function bubble({ seq, role, text, createdAt }) {
   return item;
 }
 
+/** Until a page says that it is the last: the first messages may have been forgotten long ago. */
+let hasOlder = true;
+
 function draw(message) {
   if (bubbles.querySelector(`[data-seq="${Number(message.seq)}"]`)) return;
   const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
@@ -49,7 +52,7 @@ function draw(message) {
   for (let last = bubbles.lastElementChild; last && Number(last.dataset.seq) > message.seq; last = last.previousElementSibling) next = last;
   bubbles.insertBefore(bubble(message), next);
   empty.hidden = true;
-  older.hidden = Number(bubbles.firstElementChild.dataset.seq) <= 1;
+  older.hidden = !hasOlder || Number(bubbles.firstElementChild.dataset.seq) <= 1;
   if (isAtEnd) log.scrollTop = log.scrollHeight;
 }
 
@@ -59,7 +62,8 @@ older.addEventListener('click', async () => {
     const page = await api.messages(chatId, { before: Number(bubbles.firstElementChild.dataset.seq), limit: PAGE });
     const fromEnd = log.scrollHeight - log.scrollTop;
     page.messages.forEach(draw);
-    older.hidden = page.next === null;
+    hasOlder = page.next !== null;
+    older.hidden = !hasOlder;
     // What somebody reads stays where it is.
     log.scrollTop = log.scrollHeight - fromEnd;
   } catch (error) {
@@ -130,7 +134,7 @@ function remember() {
   } catch { /* storage is closed to us: only what ends during a reload goes untold */ }
 }
 
-function notice(title, text) {
+function notice(title, text = '') {
   const made = element('div', 'notice bad');
   const close = element('button', 'tool', 'Dismiss');
   close.type = 'button';
@@ -143,9 +147,7 @@ function notice(title, text) {
 
 function showEnd(action) {
   if (action.status === 'error') {
-    // Its own words may be those it had while it was at work: then they do not say that it failed.
-    const text = errorTextOf(action, language);
-    notice(action.displayText ? 'Failed' : text, action.displayText ? text : '').dataset.ended = action.actionId;
+    notice(errorTextOf(action, language)).dataset.ended = action.actionId;
   }
   remember();
 }
@@ -160,6 +162,8 @@ function showState(state, problem) {
     return location.assign(`/console/sign-in?next=${encodeURIComponent(location.pathname)}`);
   }
   setText(status, WORDS[state] ?? `This chat cannot be watched: ${problem.message}`);
+  // Nobody will say when they end.
+  if (state === 'stopped') doings.replaceChildren();
   if (state !== 'live') return;
   log.removeAttribute('aria-busy');
   empty.hidden = bubbles.childElementCount > 0;
@@ -174,7 +178,7 @@ const watch = watchChat({
 document.addEventListener('visibilitychange', () => (document.hidden ? watch.pause() : watch.resume()));
 addEventListener('pagehide', () => watch.pause());
 addEventListener('pageshow', (event) => { if (event.persisted) watch.resume(); });
-addEventListener('online', () => watch.resume());
+addEventListener('online', () => { if (!document.hidden) watch.resume(); });
 
 // Saying something. The same words keep their id until they are said, so that a second try says them once.
 

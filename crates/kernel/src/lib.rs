@@ -10,6 +10,7 @@ pub mod redact;
 pub mod retry;
 pub mod scope;
 pub mod secret;
+pub mod text;
 
 pub use adapter::{AdapterError, Category, ErrorScope};
 pub use clock::Clock;

@@ -6,7 +6,7 @@
 //! waited for; it comes back with its position.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     fmt,
     str::FromStr,
     sync::{Arc, Mutex, PoisonError},
@@ -25,12 +25,17 @@ use crate::{Db, DbError, wake::Topic as WakeTopic};
 /// How many messages wait for one subscriber before it counts as slow.
 const WAITING_MAX: usize = 1024;
 const PAGE: i32 = 1000;
+const READ_ALL_AFTER: &str =
+    "select topic, workspace_id, position, payload::text, is_more_coming from bus.read_all_after($1, $2)";
+const READ_TOPIC_AFTER: &str = "select position, payload::text from bus.read_topic_after($1, $2, $3, $4)";
 /// With subscribers, the reader looks by itself this often, for a wake-up that was lost.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How soon to look again when a running transaction holds back something that is committed already.
-const HELD_BACK: Duration = Duration::from_millis(5);
+/// How soon to look again when a running transaction holds back something that is committed already: most are over in a moment, and one that
+/// is not should not cost a look every moment.
+const HELD_BACK_MIN: Duration = Duration::from_millis(1);
+const HELD_BACK_MAX: Duration = Duration::from_millis(16);
 
-/// A place in the order of everything that was published. Opaque to clients; compare it only with others.
+/// A place in the order of everything that was published. Clients compare it with others, number by number, and read nothing else out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     xid: u64,
@@ -60,7 +65,8 @@ impl FromStr for Position {
 #[derive(Clone, Debug)]
 pub struct Message {
     pub position: Position,
-    pub payload: Arc<Value>,
+    /// JSON as text, because it is handed on far more often than anybody looks into it: once for each watcher.
+    pub payload: Arc<str>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +88,7 @@ pub async fn publish(tx: &mut PgConnection, workspace: WorkspaceId, topic: &str,
 pub struct Bus {
     db: Db,
     hub: Arc<Hub>,
+    look_every: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -102,7 +109,13 @@ struct State {
 
 impl Bus {
     pub fn new(db: Db) -> Self {
-        Self { db, hub: Arc::default() }
+        Self { db, hub: Arc::default(), look_every: LOOK_EVERY }
+    }
+
+    /// With another time between two looks that nobody asked for. Where it is long, whatever arrives was told of by a wake-up.
+    #[must_use]
+    pub fn looking_every(self, look_every: Duration) -> Self {
+        Self { look_every, ..self }
     }
 
     /// The present position: take it before reading a snapshot, and subscribe from it after.
@@ -143,11 +156,17 @@ impl Bus {
     /// Hands on what is new until told to stop.
     pub async fn run(self, stop: CancellationToken) {
         let mut news = self.db.wake().subscribe(WakeTopic::Bus);
+        let mut held_back = HELD_BACK_MIN;
         loop {
             news.mark_unchanged();
-            let wait = match self.hand_on().await {
-                Ok(Some(wait)) => wait,
-                Ok(None) => {
+            let (wait, is_for_news) = match self.hand_on().await {
+                Ok(Looked::HeldBack { is_news }) => {
+                    let wait = if is_news { HELD_BACK_MIN } else { held_back };
+                    held_back = (wait * 2).min(HELD_BACK_MAX);
+                    (wait, false)
+                }
+                Ok(Looked::AtEverything) => (self.look_every, true),
+                Ok(Looked::ForNobody) => {
                     tokio::select! {
                         () = self.hub.started.notified() => continue,
                         () = stop.cancelled() => return,
@@ -155,37 +174,47 @@ impl Bus {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "bus.read");
-                    Duration::from_millis(500)
+                    (Duration::from_millis(500), true)
                 }
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                _ = news.changed(), if wait > HELD_BACK => {}
+                _ = news.changed(), if is_for_news => {}
                 () = stop.cancelled() => return,
             }
         }
     }
 
-    /// Reads and hands on everything new; says how long to sleep, or nothing when nobody subscribes.
-    async fn hand_on(&self) -> Result<Option<Duration>, DbError> {
+    /// Reads and hands on everything new.
+    async fn hand_on(&self) -> Result<Looked, DbError> {
+        let mut is_news = false;
         loop {
-            let Some(position) = self.hub.wanted_from() else { return Ok(None) };
-            let rows: Vec<Row> = sqlx::query_as("select * from bus.read_all_after($1, $2)")
-                .bind(position.to_string())
-                .bind(PAGE)
-                .fetch_all(self.db.pool())
-                .await?;
+            let Some(position) = self.hub.wanted_from() else { return Ok(Looked::ForNobody) };
+            let rows: Vec<Row> =
+                sqlx::query_as(READ_ALL_AFTER).bind(position.to_string()).bind(PAGE).fetch_all(self.db.pool()).await?;
             let is_held_back = rows.last().is_some_and(|row| row.is_more_coming);
             let mut is_empty = true;
             for (key, message) in rows.into_iter().filter_map(Row::into_message) {
                 self.hub.hand_on(&key, &message);
                 is_empty = false;
+                is_news = true;
             }
             if is_empty {
-                return Ok(Some(if is_held_back { HELD_BACK } else { LOOK_EVERY }));
+                return Ok(if is_held_back { Looked::HeldBack { is_news } } else { Looked::AtEverything });
             }
         }
     }
+}
+
+/// What there was for the reader.
+enum Looked {
+    /// Nobody subscribes.
+    ForNobody,
+    AtEverything,
+    /// More is committed already, and waits for a transaction that runs.
+    HeldBack {
+        is_news: bool,
+    },
 }
 
 /// A row of `bus.read_all_after`: a message, or the word that more is coming.
@@ -194,38 +223,55 @@ struct Row {
     topic: Option<String>,
     workspace_id: Option<Uuid>,
     position: Option<String>,
-    payload: Option<Value>,
+    payload: Option<String>,
     is_more_coming: bool,
 }
 
 impl Row {
     fn into_message(self) -> Option<(Key, Message)> {
         let key = (self.workspace_id?.into(), self.topic?);
-        Some((key, Message { position: self.position?.parse().ok()?, payload: Arc::new(self.payload?) }))
+        Some((key, Message { position: self.position?.parse().ok()?, payload: self.payload?.into() }))
     }
 }
 
 impl Hub {
-    /// Where to read on from; forgets the place when the last subscriber has gone.
+    /// Where to read on from; nothing while nobody subscribes.
     fn wanted_from(&self) -> Option<Position> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).position
+    }
+
+    /// Takes subscribers that have gone off the topic, and forgets the place when they were the last.
+    fn forget_closed(&self, key: Key) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.subscribers.retain(|_, subscribers| {
-            subscribers.retain(|subscriber| !subscriber.is_closed());
-            !subscribers.is_empty()
-        });
+        if let Entry::Occupied(mut subscribers) = state.subscribers.entry(key) {
+            subscribers.get_mut().retain(|subscriber| !subscriber.is_closed());
+            if subscribers.get().is_empty() {
+                subscribers.remove();
+            }
+        }
         if state.subscribers.is_empty() {
             state.position = None;
         }
-        state.position
     }
 
     fn hand_on(&self, key: &Key, message: &Message) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.subscribers.is_empty() {
+            return;
+        }
         state.position = Some(message.position);
         if let Some(subscribers) = state.subscribers.get_mut(key) {
             // A full queue means a slow reader: dropping the sender ends its subscription.
             subscribers.retain(|subscriber| subscriber.try_send(message.clone()).is_ok());
         }
+    }
+}
+
+impl Drop for Subscription {
+    /// By the one who leaves, because the reader would have to look at every subscriber each time that it reads.
+    fn drop(&mut self) {
+        self.live.close();
+        self.bus.hub.forget_closed((self.workspace, std::mem::take(&mut self.topic)));
     }
 }
 
@@ -270,7 +316,7 @@ impl Subscription {
     }
 
     async fn read_page(&mut self) -> Result<(), SubscribeError> {
-        let rows: Result<Vec<(String, Value)>, DbError> = sqlx::query_as("select * from bus.read_topic_after($1, $2, $3, $4)")
+        let rows: Result<Vec<(String, String)>, DbError> = sqlx::query_as(READ_TOPIC_AFTER)
             .bind(self.workspace.uuid())
             .bind(&self.topic)
             .bind(self.position.to_string())
@@ -285,7 +331,7 @@ impl Subscription {
         self.is_caught_up = rows.len() < usize::try_from(PAGE).unwrap_or(0);
         let messages = rows
             .into_iter()
-            .filter_map(|(position, payload)| Some(Message { position: position.parse().ok()?, payload: Arc::new(payload) }));
+            .filter_map(|(position, payload)| Some(Message { position: position.parse().ok()?, payload: payload.into() }));
         self.missed = messages.collect::<Vec<_>>().into_iter();
         Ok(())
     }

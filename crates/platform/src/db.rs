@@ -1,12 +1,14 @@
 //! The only door to the database: every transaction names the workspace it works for, or says that it is the system.
 
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 
 use kernel::{Clock, Secret, WorkspaceId};
 use sqlx::{
-    PgPool, Postgres, Transaction,
+    Connection, PgConnection, PgPool, Postgres, Transaction,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+
+use tokio::sync::Semaphore;
 
 use crate::{DbError, wake::Wake};
 
@@ -35,6 +37,8 @@ pub struct Db {
     pool: PgPool,
     clock: Clock,
     wake: Wake,
+    door: Arc<Semaphore>,
+    acquire_timeout: Duration,
 }
 
 impl Db {
@@ -52,22 +56,21 @@ impl Db {
                 // A connection that went half-open dies in seconds, not hours.
                 timeout("tcp_user_timeout", Duration::from_secs(20)),
             ]);
-        let mut pool = PgPoolOptions::new()
+        let (lent, fresh) = (clock.clone(), clock.clone());
+        let pool = PgPoolOptions::new()
             .max_connections(settings.connections_max)
             .acquire_timeout(settings.acquire_timeout)
-            .max_lifetime(Duration::from_mins(30));
-        if clock.frozen_at().is_some() {
-            let lent = clock.clone();
-            let fresh = clock.clone();
-            pool = pool.before_acquire(move |connection, _| Box::pin(set_frozen_now(connection, lent.clone()))).after_connect(
-                move |connection, _| {
-                    let clock = fresh.clone();
-                    Box::pin(async move { set_frozen_now(connection, clock).await.map(|_| ()) })
-                },
-            );
-        }
+            .max_lifetime(Duration::from_mins(30))
+            // A connection is tried when it comes back. To try it before each use as well would cost a request two more
+            // round trips, one for its token and one for its work.
+            .test_before_acquire(false)
+            .before_acquire(move |connection, meta| Box::pin(is_good(connection, meta.idle_for, lent.clone())))
+            .after_connect(move |connection, _| Box::pin(set_frozen_now(connection, fresh.clone())));
         let pool = pool.connect_lazy_with(options);
-        Ok(Self { wake: Wake::new(pool.clone()), pool, clock })
+        // One connection listens for wake-ups, and a quarter of the others is for those who are inside already.
+        let passes = settings.connections_max.saturating_sub(1) * 3 / 4;
+        let door = Arc::new(Semaphore::new(usize::try_from(passes).unwrap_or(1).max(1)));
+        Ok(Self { wake: Wake::new(pool.clone()), pool, clock, door, acquire_timeout: settings.acquire_timeout })
     }
 
     pub fn clock(&self) -> &Clock {
@@ -82,9 +85,30 @@ impl Db {
         &self.wake
     }
 
+    /// For those who come from outside and have nothing yet: who they are is asked in here. Connections are lent in the order of asking, and a
+    /// crowd would otherwise stand before whoever has a turn, a lease or a result to record, and needs one more connection to be done.
+    ///
+    /// On a task of its own: whoever gives up waiting leaves the work to come to its end, with its pass, and not in the way of those inside.
+    pub async fn at_the_door<T, F>(&self, work: F) -> Result<T, DbError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DbError>> + Send + 'static,
+    {
+        let away = || DbError::Unavailable(sqlx::Error::PoolTimedOut);
+        let pass = tokio::time::timeout(self.acquire_timeout, Arc::clone(&self.door).acquire_owned()).await;
+        let Ok(Ok(pass)) = pass else { return Err(away()) };
+        // As long for the connection, and as long for the answer.
+        let limit = self.acquire_timeout * 2;
+        let work = tokio::spawn(async move {
+            let _pass = pass;
+            within(limit, work).await
+        });
+        work.await.map_err(|_| away())?
+    }
+
     /// A transaction that sees and changes this workspace only, whatever its queries say.
     pub async fn begin(&self, workspace: WorkspaceId) -> Result<Transaction<'static, Postgres>, DbError> {
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.begin_system().await?;
         sqlx::query("select set_config('role', 'beresta_app', true), set_config('platform.workspace_id', $1, true)")
             .bind(workspace.to_string())
             .execute(&mut *tx)
@@ -94,7 +118,11 @@ impl Db {
 
     /// A transaction of the system: claims, monitors, retention. Never on behalf of a request for one workspace.
     pub async fn begin_system(&self) -> Result<Transaction<'static, Postgres>, DbError> {
-        Ok(self.pool.begin().await?)
+        // On a task of its own, which comes to its end whoever gives up waiting. sqlx takes a transaction for begun only when the answer is there: a
+        // connection that was given up before that would go back to the pool inside a transaction that nobody ends.
+        let pool = self.pool.clone();
+        let begun = tokio::spawn(async move { pool.begin().await }).await;
+        begun.map_err(|_| DbError::Unavailable(sqlx::Error::WorkerCrashed))?.map_err(DbError::from)
     }
 
     /// Whether the database answers, and how fast.
@@ -137,8 +165,22 @@ pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = Result
     }
 }
 
-async fn set_frozen_now(connection: &mut sqlx::PgConnection, clock: Clock) -> Result<bool, sqlx::Error> {
-    let now = clock.now().to_string();
-    sqlx::query("select set_config('platform.now', $1, false)").bind(now).execute(connection).await?;
-    Ok(true)
+/// For this long a connection that came back is taken to be as it was.
+const TRUSTED_FOR: Duration = Duration::from_secs(1);
+
+/// Whether a connection of the pool can be lent; sqlx closes it and takes another one if not.
+async fn is_good(connection: &mut PgConnection, idle_for: Duration, clock: Clock) -> Result<bool, sqlx::Error> {
+    if idle_for > TRUSTED_FOR {
+        connection.ping().await?;
+    }
+    set_frozen_now(connection, clock).await.map(|()| true)
+}
+
+/// A clock that stands still stands still in the database too.
+async fn set_frozen_now(connection: &mut PgConnection, clock: Clock) -> Result<(), sqlx::Error> {
+    if clock.frozen_at().is_some() {
+        let now = clock.now().to_string();
+        sqlx::query("select set_config('platform.now', $1, false)").bind(now).execute(connection).await?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ pub const SQL: Module = Module {
     schemas: &["platform", "core", "ops", "bus"],
     prelude: sql_files!["prelude": "now" "new_id" "workspace_id" "protect" "refuse_change" "append_only" "refuse_edge"],
     migrations: sql_files!["migrations":
-        "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus"
+        "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus" "0007_token_person"
     ],
     functions: sql_files!["functions":
         "near_names" "upkeep_journals" "grant_access" "append_journal" "record_error"

@@ -6,7 +6,7 @@ use kernel::{Scopes, Secret, WorkspaceId};
 use sqlx::PgExecutor;
 use uuid::Uuid;
 
-use crate::DbError;
+use crate::{Db, DbError};
 
 /// Who calls: what a valid token says about its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Principal {
     pub token_id: Uuid,
     pub token_name: String,
     pub scopes: Scopes,
+    /// Whose token it is; nobody's for a program.
+    pub person: Option<String>,
 }
 
 /// A new token; this is the only moment at which it can be seen.
@@ -25,14 +27,16 @@ pub async fn create(
     name: &str,
     scopes: &Scopes,
     expires_at: Option<Timestamp>,
+    person: Option<&str>,
 ) -> Result<(Uuid, Secret), DbError> {
     let token = Secret::new_token();
-    let id = sqlx::query_scalar("select core.create_token($1, $2, $3, $4, $5)")
+    let id = sqlx::query_scalar("select core.create_token($1, $2, $3, $4, $5, $6)")
         .bind(workspace.uuid())
         .bind(name)
         .bind(token.sha256_hex())
         .bind(scopes.to_strings())
         .bind(expires_at.map(ToSqlx::to_sqlx))
+        .bind(person)
         .fetch_one(db)
         .await?;
     Ok((id, token))
@@ -46,6 +50,7 @@ struct Found {
     token_name: String,
     token_hash: String,
     scopes: Vec<String>,
+    person: Option<String>,
 }
 
 /// Whose token this is; nothing for a wrong, revoked or expired one, all alike.
@@ -58,7 +63,14 @@ pub async fn authenticate(db: impl PgExecutor<'_>, token: &Secret) -> Result<Opt
         token_id: found.token_id,
         token_name: found.token_name,
         scopes: Scopes::from_stored(&found.scopes),
+        person: found.person,
     }))
+}
+
+/// The same for somebody who comes from outside.
+pub async fn authenticate_at_the_door(db: &Db, token: &Secret) -> Result<Option<Principal>, DbError> {
+    let (pool, token) = (db.pool().clone(), token.clone());
+    db.at_the_door(async move { authenticate(&pool, &token).await }).await
 }
 
 /// A time as the database gave it.
@@ -69,13 +81,14 @@ pub struct Listed {
     pub token_id: Uuid,
     pub name: String,
     pub scopes: Vec<String>,
+    pub person: Option<String>,
     pub created_at: jiff_sqlx::Timestamp,
     pub expires_at: Option<jiff_sqlx::Timestamp>,
     pub revoked_at: Option<jiff_sqlx::Timestamp>,
 }
 
 pub async fn list(db: impl PgExecutor<'_>, workspace: WorkspaceId) -> Result<Vec<Listed>, DbError> {
-    let query = "select token_id, name, scopes, created_at, expires_at, revoked_at from core.api_tokens
+    let query = "select token_id, name, scopes, person, created_at, expires_at, revoked_at from core.api_tokens
                   where workspace_id = $1 order by created_at, token_id";
     Ok(sqlx::query_as(query).bind(workspace.uuid()).fetch_all(db).await?)
 }

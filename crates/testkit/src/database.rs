@@ -1,6 +1,6 @@
 //! A database per test: a copy of a template that has everything installed.
 
-use std::future::Future;
+use std::{future::Future, time::Duration};
 
 use jiff::Timestamp;
 use kernel::{Clock, WorkspaceId};
@@ -47,7 +47,7 @@ impl TestDb {
 
     fn open(name: String, clock: Clock) -> Self {
         let url = server().url(&name);
-        let db = Db::connect(&Settings { connections_max: 8, ..Settings::new(&url) }, clock.clone()).expect("a usable URL");
+        let db = Db::connect(&settings(&url), clock.clone()).expect("a usable URL");
         Self { db, clock, url, name }
     }
 
@@ -58,12 +58,27 @@ impl TestDb {
 
     /// A pool of its own on the same database, as another process would have.
     pub fn another(&self) -> Db {
-        Db::connect(&Settings { connections_max: 8, ..Settings::new(&self.url) }, self.clock.clone()).expect("a usable URL")
+        Db::connect(&settings(&self.url), self.clock.clone()).expect("a usable URL")
     }
 
     pub async fn workspace(&self, name: &str) -> WorkspaceId {
         platform::workspaces::create(self.db.pool(), name).await.expect("a workspace is made")
     }
+
+    /// Waits until what was published is behind every transaction that runs on the server, those of other tests too: from then on it is
+    /// the past for everyone. A position that is taken earlier is from before it, and whoever subscribes from there hears it again.
+    pub async fn settled(&self) {
+        let query = "select coalesce((select m.xid from bus.messages m order by m.xid desc, m.id desc limit 1)
+                              < pg_snapshot_xmin(pg_current_snapshot()), true)";
+        while !sqlx::query_scalar::<_, bool>(query).fetch_one(self.db.pool()).await.expect("the bus is read") {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Few connections, so that a crowd has to wait for them; and patience, so that a busy machine is not taken for a database that is away.
+pub fn settings(url: &str) -> Settings {
+    Settings { connections_max: 8, acquire_timeout: Duration::from_mins(1), ..Settings::new(url) }
 }
 
 impl Drop for TestDb {
@@ -90,6 +105,10 @@ async fn template(modules: &[Module]) -> String {
         .await
         .expect("the catalog answers");
     if !is_ready {
+        // Its locks and its new statistics would come whenever they come, to databases that live for seconds.
+        for statement in ["alter system set autovacuum = off", "select pg_reload_conf()"] {
+            connection.execute(statement).await.expect("the owner may configure the cluster");
+        }
         let mut run = async |statement: String| {
             connection.execute(AssertSqlSafe(statement.clone())).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
         };

@@ -1,5 +1,6 @@
 //! Measurements beside peers, as ratios, in one run on one machine.
 
+pub(crate) mod actions;
 pub(crate) mod jobs;
 mod machine;
 pub(crate) mod posting;

@@ -104,8 +104,14 @@ impl Stage {
 
     /// Our server, with every role.
     pub(super) fn serve(&self, database_url: &str) -> Result<Server> {
+        self.serve_with(database_url, &[])
+    }
+
+    /// The same with these settings.
+    pub(super) fn serve_with(&self, database_url: &str, settings: &[(&str, &str)]) -> Result<Server> {
         let mut command = self.program();
         command
+            .envs(settings.iter().copied())
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir", "beresta-data", "--database-url", database_url])
             .env("BERESTA_TELEGRAM_BASE_URL", format!("{}telegram", self.providers))
             .env("BERESTA_MAX_BASE_URL", format!("{}max", self.providers))
@@ -149,6 +155,13 @@ impl Server {
 
     pub(super) fn cpu_seconds(&self) -> f64 {
         tree_cpu_seconds(self.child.id())
+    }
+
+    /// What it holds of the machine's memory.
+    pub(super) fn memory_kib(&self) -> Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
+        Ok(line.trim().trim_end_matches("kB").trim().parse()?)
     }
 
     /// As an operator stops it: what has begun comes to its end.

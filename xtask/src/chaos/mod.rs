@@ -157,6 +157,10 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
         .collect();
     make_trouble(&stage, options.rounds, started, || format!("{} posts accepted", pushed.accepted().len())).await?;
     let peace_at = make_peace(&stage).await?;
+    if options.plant == Some(plant::Plant::NoGates) {
+        // Calls that take their time meet each other, however late the dispatchers came to their work.
+        stage.slow_down(250).await?;
+    }
     for pusher in pushers {
         tokio::time::timeout(DRAIN_MAX, pusher).await.context("a post is not accepted although all is well again")??;
     }

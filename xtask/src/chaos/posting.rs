@@ -22,11 +22,9 @@ pub(super) static SUBJECT: Subject = Subject {
                and next_retry_at between platform.now() + interval '2 seconds' and platform.now() + interval '1 minute'",
     stuck: "select d.delivery_id::text, d.channel_id || ' ' || d.status || ' waits for ' || coalesce(posting.waiting_for(d)::text, 'nothing')
               from posting.deliveries d where d.phase = 'inflight' order by d.created_at",
-    // Nobody who runs sends for this long, so these are the stopped one's.
     held: "select delivery_id::text, attempt from posting.deliveries
-            where phase = 'inflight' and status = 'sending' and sending_started_at < now() - interval '2.4 seconds'",
-    taken_over: "select coalesce(bool_or(d.status = 'sending' and d.attempt > h.attempt), false),
-                        coalesce(bool_or(d.status = 'retry'), false)
+            where phase = 'inflight' and status = 'sending' and sending_started_at < now() - make_interval(secs => $1)",
+    taken_over: "select coalesce(bool_or(d.status = 'sending' and d.attempt > h.attempt), false)
                    from unnest($1::uuid[], $2::int[]) h (id, attempt) join posting.deliveries d on d.delivery_id = h.id",
 };
 
@@ -40,12 +38,12 @@ const FAILPOINTS: [Failpoint; 5] = [
     ("posting.recorded", 0.03),
 ];
 
-/// 35 % together, which leaves 30 % of all when the calls are counted that a stopped worker needs to be slow and good.
+/// Half of the calls, which leaves 30 % of all when the calls are counted that a stopped worker needs to be slow and good.
 const FAILURES: [(f64, &str); 7] = [
-    (0.09, r#"{"drop": "after"}"#),
-    (0.08, r#"{"drop": "before"}"#),
-    (0.09, r#"{"status": 500}"#),
-    (0.04, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
+    (0.14, r#"{"drop": "after"}"#),
+    (0.13, r#"{"drop": "before"}"#),
+    (0.13, r#"{"status": 500}"#),
+    (0.05, r#"{"status": 502, "body": "<html>Bad Gateway</html>"}"#),
     (0.02, r#"{"status": 429, "retry_after": 1}"#),
     (0.01, r#"{"status": 403}"#),
     (0.02, r#"{"status": 400}"#),

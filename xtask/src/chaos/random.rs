@@ -34,8 +34,13 @@ impl Random {
 
     /// One of these, or nothing when there are none.
     pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
-        let count = u64::try_from(items.len()).unwrap_or(1).max(1);
-        items.get(usize::try_from(self.next() % count).unwrap_or(0)).copied()
+        items.get(self.below(items.len())).copied()
+    }
+
+    /// From nothing to less than `count`.
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        let count = u64::try_from(count).unwrap_or(1).max(1);
+        usize::try_from(self.next() % count).unwrap_or(0)
     }
 
     /// One of these, each as likely as its weight.

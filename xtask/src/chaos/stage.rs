@@ -36,7 +36,10 @@ pub(super) struct Stage {
     pub(super) seed: u64,
     pub(super) crew: Crew,
     pub(super) db: PgPool,
+    /// For those who bring work: an answer that does not come is asked for again.
     pub(super) http: reqwest::Client,
+    /// For the simulator, which is never killed and may be busy.
+    control: reqwest::Client,
     url: String,
     simulator: String,
     random: Mutex<Random>,
@@ -62,7 +65,7 @@ impl Stage {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
         // reqwest and sqlx are built without a default of their own.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let crew = Crew::new(subject, program.to_owned(), dir, seed)?;
+        let crew = Crew::new(subject, program, dir, seed)?;
         crew.add(Part::Simulator, "simulator", &["simulate", "--listen", "127.0.0.1:0"])?;
         let simulator = crew.serving("simulator").await?;
         for (name, value) in [
@@ -91,6 +94,7 @@ impl Stage {
             crew,
             db,
             http: reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build()?,
+            control: reqwest::Client::builder().no_proxy().timeout(Duration::from_mins(2)).build()?,
             url,
             simulator,
             random: Mutex::new(Random::seeded(seed)),
@@ -102,6 +106,7 @@ impl Stage {
             is_over: AtomicBool::new(false),
             is_about_fences: false,
         };
+        stage.database_is_back().await?;
         stage.db.execute(AssertSqlSafe((subject.setup)())).await.context("the workspace cannot be made")?;
         Ok(stage)
     }
@@ -118,10 +123,12 @@ impl Stage {
         for name in &apis {
             serve(name, Part::Api, "api")?;
         }
-        for n in 1..=dispatchers {
-            serve(&format!("dispatcher-{n}"), Part::Dispatcher, "dispatcher,monitor")?;
+        let dispatchers: Vec<String> = (1..=dispatchers).map(|n| format!("dispatcher-{n}")).collect();
+        for name in &dispatchers {
+            serve(name, Part::Dispatcher, "dispatcher,monitor")?;
         }
-        for name in &apis {
+        // Trouble begins when everybody is there; a slow start would eat up the first round.
+        for name in apis.iter().chain(&dispatchers) {
             self.crew.serving(name).await?;
         }
         Ok(())
@@ -140,8 +147,9 @@ impl Stage {
         }
     }
 
-    /// From now on the simulator fails every third call, and is slow in some others.
+    /// From now on the simulator fails calls as often as the subject says, and is slow in some others.
     pub(super) async fn unleash_faults(&self) -> Result<()> {
+        self.end_faults().await?;
         for provider in ["telegram", "max"] {
             let mut left = 1.0;
             for (share, fault) in self.subject.failures.iter().chain(&DELAYS) {
@@ -157,22 +165,22 @@ impl Stage {
         Ok(())
     }
 
-    /// The next calls succeed, but only after a while; what comes after them fails as before.
-    pub(super) async fn slow_down(&self, delay_ms: u64, times: u32) -> Result<()> {
+    /// Until faults are unleashed again, every call succeeds, but only after a while.
+    pub(super) async fn slow_down(&self, delay_ms: u64) -> Result<()> {
         self.end_faults().await?;
         for provider in ["telegram", "max"] {
-            self.add_fault(&json!({"provider": provider, "delay_ms": delay_ms, "times": times})).await?;
+            self.add_fault(&json!({"provider": provider, "delay_ms": delay_ms, "rate": 1.0})).await?;
         }
-        self.unleash_faults().await
+        Ok(())
     }
 
     async fn add_fault(&self, fault: &Value) -> Result<()> {
-        self.http.post(format!("{}/control/faults", self.simulator)).json(fault).send().await?.error_for_status()?;
+        self.control.post(format!("{}/control/faults", self.simulator)).json(fault).send().await?.error_for_status()?;
         Ok(())
     }
 
     pub(super) async fn end_faults(&self) -> Result<()> {
-        self.http.delete(format!("{}/control/faults", self.simulator)).send().await?.error_for_status()?;
+        self.control.delete(format!("{}/control/faults", self.simulator)).send().await?.error_for_status()?;
         Ok(())
     }
 
@@ -181,7 +189,7 @@ impl Stage {
         let (mut entries, mut after) = (Vec::new(), 0);
         loop {
             let url = format!("{}/control/{name}?after={after}&limit=10000", self.simulator);
-            let mut page: Value = self.http.get(url).send().await?.error_for_status()?.json().await?;
+            let mut page: Value = self.control.get(url).send().await?.error_for_status()?.json().await?;
             if let Value::Array(found) = page[name].take() {
                 entries.extend(found);
             }

@@ -23,8 +23,8 @@ pub(super) struct Subject {
     pub(super) hurry: &'static str,
     /// Who is under way (whose story to tell), and what for.
     pub(super) stuck: &'static str,
-    /// What a worker that was just stopped holds: id and attempt.
+    /// What has been in sending for longer than $1 seconds: id and attempt.
     pub(super) held: &'static str,
-    /// Of these ids ($1) and attempts ($2): whether somebody else has begun with one of them, and whether one may be begun.
+    /// Of these ids ($1) and attempts ($2): whether somebody else has begun with one of them.
     pub(super) taken_over: &'static str,
 }

@@ -31,12 +31,12 @@ pub(super) fn program() -> PathBuf {
 fn a_short_run_keeps_every_promise() {
     let outcome = run(20_261_116, 8, None);
     assert!(outcome.broken.is_empty(), "{outcome:?}");
-    assert!(outcome.kills >= 20, "{outcome:?}");
+    assert!(outcome.kills >= 10, "{outcome:?}");
 }
 
 #[test]
 fn a_run_without_fencing_is_found_out() {
-    // Whether a fence is put to the test is a matter of milliseconds, so three runs may try.
+    // A worker wakes up in its worst moment nearly every time; three runs may try for the machine that is too busy for it.
     let promise = "a result is recorded for the attempt that brought it";
     assert!((1..=3).any(|seed| run(seed, 5, Some(Plant::NoFencing)).broken.contains(&promise)));
 }

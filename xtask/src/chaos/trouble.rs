@@ -26,15 +26,15 @@ enum Trouble {
     /// `kill -9` of one backend: the postmaster ends all others and recovers.
     KillBackend,
     CutConnections,
-    /// Past its lease, and then for a random time or until its worst moment.
+    /// Past its lease, and then for a random time or until its worst moment; one that has nothing under way is let go at once.
     StopWorker(Until),
     Nothing,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Until {
     AnyTime,
-    /// Another worker has just begun to send what this one was sending, and both will bring a success.
+    /// When another worker has just begun to send what this one was sending, and both will bring a success.
     WorstMoment,
 }
 
@@ -104,13 +104,15 @@ async fn make(stage: &Arc<Stage>, trouble: Trouble, stopped: &mut Option<tokio::
             }
         }
         Trouble::StopWorker(until) => {
-            let running = stage.crew.running(Part::Dispatcher);
+            let mut running = stage.crew.running(Part::Dispatcher);
             // One at a time, and never the last one that works.
-            if stopped.as_ref().is_none_or(tokio::task::JoinHandle::is_finished)
-                && running.len() > 1
-                && let Some(pid) = stage.draw(|random| random.pick(&running))
-            {
-                *stopped = Some(tokio::spawn(stop(Arc::clone(stage), pid, until)));
+            if stopped.as_ref().is_none_or(tokio::task::JoinHandle::is_finished) && running.len() > 1 {
+                let first = stage.draw(|random| random.below(running.len()));
+                running.rotate_left(first);
+                *stopped = Some(match until {
+                    Until::AnyTime => tokio::spawn(stop(Arc::clone(stage), running[0])),
+                    Until::WorstMoment => tokio::spawn(stop_until_worst(Arc::clone(stage), running)),
+                });
             }
         }
         Trouble::Nothing => {}
@@ -124,50 +126,60 @@ async fn backends(stage: &Stage) -> Vec<i32> {
     sqlx::query_scalar(query).fetch_all(&stage.db).await.unwrap_or_default()
 }
 
-/// Stops a worker and lets it go on.
-async fn stop(stage: Arc<Stage>, pid: i32, until: Until) {
-    if until == Until::WorstMoment {
-        // So that it has something under way whose good answer it will find when it wakes up.
-        let _ = stage.slow_down(700, 8).await;
-        tokio::time::sleep(stage.draw(|random| random.millis(200, 600))).await;
-    }
+/// Stops a worker for longer than its lease and lets it go on.
+async fn stop(stage: Arc<Stage>, pid: i32) {
     let from = now_ms();
-    if !stage.crew.stop(pid) {
-        return;
-    }
-    let mut is_worst = false;
-    if until == Until::WorstMoment {
-        is_worst = tokio::time::timeout(WORST_MOMENT_MAX, worst_moment(&stage)).await.unwrap_or(false);
-    } else {
+    if stage.crew.stop(pid) {
         tokio::time::sleep(stage.draw(|random| random.millis(PAST_THE_LEASE.0, PAST_THE_LEASE.1))).await;
+        stage.note_stop(from, now_ms());
+        stage.crew.resume(pid);
     }
-    stage.note_stop(from, now_ms());
-    stage.crew.resume(pid);
-    if is_worst {
-        stage.worst_moments.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Stops one worker after the other until one of them was let go in its worst moment.
+async fn stop_until_worst(stage: Arc<Stage>, pids: Vec<i32>) {
+    for pid in pids {
+        // So that it has something under way whose good answer it will find when it wakes up.
+        let _ = stage.slow_down(700).await;
+        tokio::time::sleep(stage.draw(|random| random.millis(200, 600))).await;
+        let from = now_ms();
+        let mut is_worst = false;
+        if stage.crew.stop(pid) {
+            tokio::time::sleep(Duration::from_millis(1_100)).await;
+            let has_work = !held(&stage, 0.9).await.is_empty();
+            let _ = stage.unleash_faults().await;
+            if has_work {
+                is_worst = tokio::time::timeout(WORST_MOMENT_MAX, worst_moment(&stage)).await.unwrap_or(false);
+            }
+            stage.note_stop(from, now_ms());
+            stage.crew.resume(pid);
+        }
+        let _ = stage.unleash_faults().await;
+        if is_worst {
+            stage.worst_moments.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
     }
 }
 
 /// Waits for it; false when the stopped worker held nothing.
 async fn worst_moment(stage: &Stage) -> bool {
-    tokio::time::sleep(Duration::from_millis(2_600)).await;
-    let held: Vec<(String, i32)> = sqlx::query_as(stage.subject.held).fetch_all(&stage.db).await.unwrap_or_default();
-    let (ids, attempts): (Vec<String>, Vec<i32>) = held.into_iter().unzip();
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    let (ids, attempts): (Vec<String>, Vec<i32>) = held(stage, 2.4).await.into_iter().unzip();
+    // Slow answers to whoever takes over, so that the second attempt is still under way when the first one's worker wakes up.
+    if ids.is_empty() || stage.slow_down(1_500).await.is_err() {
+        return false;
+    }
     let query = stage.subject.taken_over;
-    let mut is_slow = false;
-    while !ids.is_empty() {
-        let (has_begun, is_due) =
-            sqlx::query_as(query).bind(&ids).bind(&attempts).fetch_one(&stage.db).await.unwrap_or((false, false));
-        if has_begun && is_slow {
-            // The other one has begun; let its call reach the simulator.
-            tokio::time::sleep(stage.draw(|random| random.millis(50, 400))).await;
-            return true;
-        }
-        if is_due && !is_slow {
-            // A slow answer, so that the second attempt is still under way when the first one's worker wakes up.
-            is_slow = stage.slow_down(1_500, 8).await.is_ok();
-        }
+    while !sqlx::query_scalar(query).bind(&ids).bind(&attempts).fetch_one(&stage.db).await.unwrap_or(false) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    false
+    // The other one has begun; let its call reach the simulator.
+    tokio::time::sleep(stage.draw(|random| random.millis(50, 400))).await;
+    true
+}
+
+/// What has been in sending for so many seconds: longer than nearly anybody takes who runs, so these are the stopped one's.
+async fn held(stage: &Stage, seconds: f64) -> Vec<(String, i32)> {
+    sqlx::query_as(stage.subject.held).bind(seconds).fetch_all(&stage.db).await.unwrap_or_default()
 }

@@ -1,10 +1,13 @@
 // A chat server in a few lines, without a socket: what the contract says, and faults on demand.
 
-const stamp = (n) => `2026-03-02T09:00:00.${String(n).padStart(6, '0')}Z`;
+const stamp = (n, minutes = 0) =>
+  `${new Date(Date.UTC(2026, 2, 2, 9, minutes)).toISOString().slice(0, 19)}.${String(n).padStart(6, '0')}Z`;
 
 export class FakeServer {
   #clock = 0;
   #streams = new Set();
+  /** By id: the minute in which an action ended. */
+  #ended = new Map();
   log = [];
   actions = new Map();
   messages = [];
@@ -12,8 +15,10 @@ export class FakeServer {
   requests = [];
   /** Statuses to answer with first, in order, by kind of call: `actions`, `messages`, `events`. */
   refusals = { actions: [], messages: [], events: [] };
-  /** Cursors before this one are too old. */
+  /** Who has heard fewer events than this comes too late for the rest. */
   oldest = 0;
+  /** Since it began; a test moves them. */
+  minutes = 0;
 
   fetch = async (url, { headers, signal, method }) => {
     const { pathname, searchParams } = new URL(url, 'http://fake');
@@ -31,23 +36,29 @@ export class FakeServer {
 
   act(actionId, status, more = {}) {
     const action = {
-      workspaceId: 'w', chatId: 'c', actionId, actionType: 'summarize', status, ...more, updatedAt: stamp((this.#clock += 1)),
+      workspaceId: 'w', chatId: 'c', actionId, actionType: 'summarize', status, ...more, updatedAt: stamp((this.#clock += 1), this.minutes),
     };
     this.actions.set(actionId, action);
+    if (status !== 'processing' && !this.#ended.has(actionId)) this.#ended.set(actionId, this.minutes);
     this.publish({ type: 'bot_action', action });
     return action;
   }
 
   say(text) {
     const seq = this.messages.length + 1;
-    const message = { workspaceId: 'w', chatId: 'c', messageId: `m${seq}`, seq, role: 'user', text, createdAt: stamp(seq) };
+    const message = { workspaceId: 'w', chatId: 'c', messageId: `m${seq}`, seq, role: 'user', text, createdAt: stamp(seq, this.minutes) };
     this.messages.push(message);
     this.publish({ type: 'message', message });
   }
 
   publish(event) {
     this.log.push(event);
-    this.send(`id: ${this.log.length}\ndata: ${JSON.stringify(event)}\n\n`);
+    this.send(`id: ${eventId(this.log.length)}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+
+  /** As the server writes it: everything before it is visible, and whatever comes has a later one. */
+  get #position() {
+    return this.log.length ? eventId(this.log.length) : '1-0';
   }
 
   send(text) {
@@ -73,9 +84,9 @@ export class FakeServer {
   #snapshot(recent) {
     const all = [...this.actions.values()].reverse();
     const data = {
-      cursor: String(this.log.length),
+      cursor: this.#position,
       actions: all.filter(({ status }) => status === 'processing'),
-      recent: recent ? all.filter(({ status }) => status !== 'processing') : [],
+      recent: recent ? all.filter(({ actionId }) => this.#ended.get(actionId) >= this.minutes - Number(recent)) : [],
     };
     return Response.json({ ok: true, data });
   }
@@ -83,22 +94,23 @@ export class FakeServer {
   #history(before, limit) {
     const messages = this.messages.filter(({ seq }) => seq < before).reverse().slice(0, limit);
     const next = messages.at(-1)?.seq > 1 ? messages.at(-1).seq : null;
-    return Response.json({ ok: true, data: { messages, next, cursor: String(this.log.length) } });
+    return Response.json({ ok: true, data: { messages, next, cursor: this.#position } });
   }
 
   #stream(cursor, signal) {
-    const from = cursor == null ? this.log.length : Number(cursor);
+    const [next, within] = (cursor ?? this.#position).split('-').map(Number);
+    const from = within ? next : next - 1;
     let mine;
     const body = new ReadableStream({
       start: (controller) => {
         mine = controller;
         const write = (text) => controller.enqueue(new TextEncoder().encode(text));
-        write(`: hello\nid: ${this.log.length}\nretry: 1\n\n`);
+        write(`: hello\nid: ${this.#position}\nretry: 1\n\n`);
         if (from < this.oldest) {
-          const event = { type: 'resync', cursor: String(this.log.length) };
-          write(`id: ${this.log.length}\ndata: ${JSON.stringify(event)}\n\n`);
+          const event = { type: 'resync', cursor: this.#position };
+          write(`id: ${this.#position}\ndata: ${JSON.stringify(event)}\n\n`);
         } else {
-          this.log.slice(from).forEach((event, n) => write(`id: ${from + n + 1}\ndata: ${JSON.stringify(event)}\n\n`));
+          this.log.slice(from).forEach((event, n) => write(`id: ${eventId(from + n + 1)}\ndata: ${JSON.stringify(event)}\n\n`));
         }
         this.#streams.add(controller);
         signal.addEventListener('abort', () => {
@@ -110,6 +122,9 @@ export class FakeServer {
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   }
 }
+
+/** Each event in a transaction of its own. */
+const eventId = (n) => `${n}-${n}`;
 
 /** Everything that a watch tells, in order. */
 export function recorder() {
@@ -128,7 +143,7 @@ export function recorder() {
 }
 
 /** Looks until the fact is there. */
-export async function until(what, look, patienceMs = 20_000) {
+export async function until(what, look, patienceMs = 60_000) {
   const deadline = Date.now() + patienceMs;
   for (;;) {
     const found = await look();

@@ -21,7 +21,7 @@ begin
             told := '{"code": "timeout"}';
         end if;
         update actions.actions a
-           set status = 'error', display_text = null, payload = told,
+           set status = 'error', is_timed_out = true, display_text = null, payload = told,
                updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
          where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
         returning * into action;

@@ -18,11 +18,19 @@ pub enum Refusal {
     OtherMessage(String),
     /// The field that can never be accepted as it is.
     Field(String),
+    /// Of another token, or of nobody: the answer is the same.
+    OtherWorkspace,
     /// Come back after this.
     TooManyStreams(Duration),
+    /// The stream cannot be joined now; come back after this.
+    NoStream(Duration),
 }
 
 impl Refusal {
+    pub fn field(name: &str) -> Self {
+        Self::Field(name.to_owned())
+    }
+
     /// What one of our SQL functions refused about this id, or the error as it was.
     pub fn from_db(error: DbError, id: &str) -> Result<Self, DbError> {
         let DbError::Refused { code, field, .. } = &error else { return Err(error) };
@@ -47,9 +55,11 @@ impl Refusal {
             Self::OtherType(id) => Problem::conflict("actions.other_type", message).with("actionId", id.as_str()),
             Self::OtherMessage(id) => Problem::conflict("actions.other_message", message).with("messageId", id.as_str()),
             Self::Field(field) => Problem::validation(field, message),
+            Self::OtherWorkspace => Problem::new(404, Kind::NotFound, "not_found", message),
             Self::TooManyStreams(after) => {
                 Problem::new(429, Kind::RateLimit, "actions.too_many_streams", message).retry_after(*after)
             }
+            Self::NoStream(after) => Problem::new(503, Kind::Unavailable, "actions.stream", message).retry_after(*after),
         }
     }
 
@@ -64,12 +74,16 @@ impl Refusal {
             (Self::OtherMessage(id), Lang::Ru) => format!("Сообщение с messageId '{id}' уже есть, и содержание у него другое."),
             (Self::OtherMessage(id), Lang::En) => format!("The message with messageId '{id}' exists and says something else."),
             (Self::Field(field), lang) => field_rule(field, lang),
+            (Self::OtherWorkspace, Lang::Ru) => "Рабочее пространство не найдено.".to_owned(),
+            (Self::OtherWorkspace, Lang::En) => "There is no such workspace.".to_owned(),
             (Self::TooManyStreams(_), Lang::Ru) => {
                 "Слишком много открытых потоков для этого токена или адреса: закройте лишние или вернитесь позже.".to_owned()
             }
             (Self::TooManyStreams(_), Lang::En) => {
                 "Too many open streams for this token or address: close some, or come back later.".to_owned()
             }
+            (Self::NoStream(_), Lang::Ru) => "Сейчас к потоку не присоединиться: вернитесь чуть позже.".to_owned(),
+            (Self::NoStream(_), Lang::En) => "The stream cannot be joined right now: come back in a moment.".to_owned(),
         }
     }
 }
@@ -84,6 +98,8 @@ fn field_rule(field: &str, lang: Lang) -> String {
         "text" => ("от 1 до 8000 символов", "1 to 8000 characters"),
         "status" => ("processing, done или error", "processing, done or error"),
         "role" => ("user, bot или system", "user, bot or system"),
+        "limit" => ("число от 1 до 200", "a number from 1 to 200"),
+        "before" => ("значение `next` предыдущей страницы", "the `next` of the page before"),
         "recent" => ("число минут от 1 до 60", "a number of minutes from 1 to 60"),
         _ => ("другое значение", "another value"),
     };

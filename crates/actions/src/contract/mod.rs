@@ -19,8 +19,23 @@ pub const DISPLAY_TEXT_GRAPHEMES_MAX: usize = 300;
 pub const DISPLAY_TEXT_CHARS_MAX: usize = 2000;
 /// How long ago an action may have ended to be asked for with `recent`.
 pub const RECENT_MINUTES_MAX: u32 = 60;
+/// Where the list of active actions stops, and that of ended ones too. A client that gets so many knows that there may be more.
+pub const ACTIONS_LISTED_MAX: i32 = 200;
 /// What the watchdog leaves in `payload.code`.
 pub const TIMEOUT: &str = "timeout";
+
+/// How long an id from outside may be.
+const ID_CHARS_MAX: usize = 128;
+
+/// Whether an id of a chat, an action or a message can be one. `actions.is_id` says the same in the database, where nothing else is kept.
+pub fn is_id(id: &str) -> bool {
+    let is_hidden = |c: char| {
+        let is_turning =
+            matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        c.is_control() || is_turning
+    };
+    !id.trim().is_empty() && id.chars().count() <= ID_CHARS_MAX && !id.chars().any(is_hidden) && !matches!(id, "." | "..")
+}
 
 /// Where an action stands. It is active exactly while it is `processing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -1,4 +1,5 @@
-//! What clients send, and what they are answered. Fields that are not known are ignored: an older server takes a newer client.
+//! What clients send, and what they are answered. Fields that are not known are ignored: an older server takes a newer client. One that is missing
+//! is read as an empty text, which the database refuses by the name of the field, so that the caller is told in its own language.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,11 +13,16 @@ pub struct StartAction {
     /// The workspace of the token, if it is given at all.
     pub workspace_id: Option<String>,
     /// 1 to 128 characters.
+    #[serde(default)]
+    #[schema(required)]
     pub chat_id: String,
     /// 1 to 128 characters; best a UUID that the client has made.
+    #[serde(default)]
+    #[schema(required)]
     pub action_id: String,
     /// 1 to 64 characters.
-    #[schema(value_type = ActionTypeName)]
+    #[serde(default)]
+    #[schema(value_type = ActionTypeName, required)]
     pub action_type: String,
     /// At most 300 characters are shown, without HTML.
     pub display_text: Option<String>,
@@ -30,8 +36,12 @@ pub struct StartAction {
 pub struct UpdateAction {
     /// The workspace of the token, if it is given at all.
     pub workspace_id: Option<String>,
+    #[serde(default)]
+    #[schema(required)]
     pub action_id: String,
-    pub status: BotActionStatus,
+    #[serde(default)]
+    #[schema(value_type = BotActionStatus, required)]
+    pub status: String,
     /// The chat of the action, if it is given at all.
     pub chat_id: Option<String>,
     /// The type of the action, if it is given at all.
@@ -88,12 +98,19 @@ pub struct NewMessage {
     pub workspace_id: Option<String>,
     /// An id that the client has made: sending it again changes nothing.
     pub message_id: Option<String>,
-    #[serde(default)]
-    pub role: MessageRole,
+    #[serde(default = "role_of_people")]
+    #[schema(value_type = MessageRole)]
+    pub role: String,
     /// 1 to 8000 characters.
+    #[serde(default)]
+    #[schema(required)]
     pub text: String,
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
+}
+
+fn role_of_people() -> String {
+    MessageRole::default().as_str().to_owned()
 }
 
 /// The same from a tool that cannot put the chat into the address.
@@ -101,6 +118,8 @@ pub struct NewMessage {
 #[serde(rename_all = "camelCase")]
 pub struct NewMessageInChat {
     /// 1 to 128 characters.
+    #[serde(default)]
+    #[schema(required)]
     pub chat_id: String,
     #[serde(flatten)]
     pub message: NewMessage,

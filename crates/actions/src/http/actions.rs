@@ -9,10 +9,10 @@ use platform::{
 };
 use serde::Deserialize;
 
-use super::{Surface, caller::Caller, check_chat_id};
+use super::{Surface, caller::Caller, check_chat_id, number};
 use crate::{
     clean::display_text,
-    contract::{ActionAnswer, ActionList, RECENT_MINUTES_MAX, Refusal, StartAction, UpdateAction},
+    contract::{ACTIONS_LISTED_MAX, ActionAnswer, ActionList, RECENT_MINUTES_MAX, StartAction, UpdateAction},
     store,
 };
 
@@ -91,9 +91,11 @@ async fn update(caller: &Caller, mut body: UpdateAction) -> Result<Answer<Action
 pub(super) struct ListActions {
     /// The workspace of the token, if it is given at all.
     workspace_id: Option<String>,
-    chat_id: String,
+    #[param(required, value_type = String)]
+    chat_id: Option<String>,
     /// Also those that ended in the last minutes, 1 to 60.
-    recent: Option<u32>,
+    #[param(value_type = u32, required = false, minimum = 1, maximum = 60)]
+    recent: Option<String>,
 }
 
 /// The active actions of a chat, those that changed last first, and a cursor to watch the chat from.
@@ -102,10 +104,9 @@ pub(super) struct ListActions {
 pub(super) async fn list_actions(caller: Caller, Query(query): Query<ListActions>) -> Result<Answer<ActionList>, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;
-    check_chat_id(&query.chat_id).map_err(|refusal| caller.refuse(&refusal))?;
-    if query.recent.is_some_and(|minutes| !(1..=RECENT_MINUTES_MAX).contains(&minutes)) {
-        return Err(caller.refuse(&Refusal::Field("recent".to_owned())));
-    }
+    let chat_id = query.chat_id.unwrap_or_default();
+    let recent = check_chat_id(&chat_id).and_then(|()| number("recent", query.recent.as_deref(), 1..=RECENT_MINUTES_MAX.into()));
+    let recent = recent.map_err(|refusal| caller.refuse(&refusal))?.and_then(|minutes| u32::try_from(minutes).ok());
     let mut tx = caller.ctx.begin().await?;
-    Ok(Answer::ok(store::read_actions(&mut tx, caller.workspace(), &query.chat_id, query.recent).await?))
+    Ok(Answer::ok(store::read_actions(&mut tx, caller.workspace(), &chat_id, recent, ACTIONS_LISTED_MAX).await?))
 }

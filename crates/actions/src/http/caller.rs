@@ -6,7 +6,7 @@ use axum::{
     extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
-use kernel::{Problem, Scope, Secret, WorkspaceId};
+use kernel::{Scope, Secret, WorkspaceId};
 use platform::{
     DbError,
     http::{App, Ctx, Failure, bearer},
@@ -47,7 +47,7 @@ impl Caller {
     /// The token names the workspace. Whoever names one as well has to name the same; any other is one that does not exist.
     pub(super) fn check_workspace(&self, given: Option<&str>) -> Result<(), Failure> {
         let is_ours = |given: &str| Uuid::parse_str(given).is_ok_and(|given| given == self.workspace().uuid());
-        if given.is_none_or(is_ours) { Ok(()) } else { Err(Problem::not_found("workspace").into()) }
+        if given.is_none_or(is_ours) { Ok(()) } else { Err(self.refuse(&Refusal::OtherWorkspace)) }
     }
 
     /// A refusal in the caller's language.

@@ -1,10 +1,14 @@
 //! `GET /api/chats`.
 
+use kernel::Problem;
 use platform::http::{Answer, Failure, Page, Query};
 use serde::Deserialize;
 
-use super::caller::Caller;
-use crate::{contract::ChatList, reads};
+use super::{caller::Caller, number};
+use crate::{
+    contract::{ChatList, Refusal},
+    reads,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -13,9 +17,9 @@ pub(super) struct ListChats {
     workspace_id: Option<String>,
     /// Only chats before this place: `next` of the page before.
     before: Option<String>,
-    /// How many at most, 1 to 200.
-    #[serde(default = "Page::default_limit")]
-    limit: i64,
+    /// How many at most, 1 to 200; 50 unless it is said.
+    #[param(value_type = Option<i64>)]
+    limit: Option<String>,
 }
 
 /// The chats of the workspace, those with the newest message first.
@@ -24,8 +28,9 @@ pub(super) struct ListChats {
 pub(super) async fn list_chats(caller: Caller, Query(query): Query<ListChats>) -> Result<Answer<ChatList>, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;
-    let limit = Page::checked(query.limit)?;
-    let before = query.before.as_deref().map(str::parse).transpose()?;
+    let refuse = |refusal| caller.refuse(&refusal);
+    let limit = number("limit", query.limit.as_deref(), Page::LIMITS).map_err(refuse)?.unwrap_or_else(Page::default_limit);
+    let before = query.before.as_deref().map(str::parse).transpose().map_err(|_: Problem| refuse(Refusal::field("before")))?;
     let (chats, next) = reads::chats(&mut *caller.ctx.begin().await?, before, limit).await?;
     Ok(Answer::ok(ChatList { chats, next: next.map(|next| next.to_string()) }))
 }

@@ -2,9 +2,9 @@
 //!
 //! A watcher that names its cursor gets everything after it, in order, and then what happens now, whichever process serves it. When that
 //! cannot be, it is told so by exactly one `resync`. A watcher that reads too slowly is dropped by the bus and comes back with its cursor.
-//! Nobody hears anything on rights that were checked longer ago than the limits say, live or replayed.
+//! Rights are checked again before anything is told, live or replayed, when the last answer is older than the limits say.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -14,7 +14,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use kernel::{Kind, Problem, Secret, WorkspaceId};
+use kernel::{Secret, WorkspaceId};
 use platform::{
     bus::{Message, Position, SubscribeError, Subscription},
     http::{App, Failure, Path, Query},
@@ -23,7 +23,7 @@ use serde::Deserialize;
 
 use super::{Surface, caller::Caller, check_chat_id};
 use crate::{
-    contract::{ChatEvent, Refusal},
+    contract::{ChatEvent, Lang, Refusal},
     streams::Seat,
 };
 
@@ -31,6 +31,8 @@ use crate::{
 const COME_BACK_AFTER: Duration = Duration::from_secs(10);
 /// Idle streams look after their rights this often at most, whatever the limits say.
 const LOOK_EVERY_MIN: Duration = Duration::from_secs(1);
+/// What came is held back while nobody can say whether it may be told; this is how often somebody is asked.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// Clients that lost the server all come back at once, unless they are told different times.
 const RETRY_MS: std::ops::RangeInclusive<u64> = 2000..=5000;
 
@@ -44,9 +46,10 @@ pub(super) struct Watch {
 }
 
 /// What happens in a chat, live: each event is one `ChatEvent`, its id the cursor to come back with.
-#[utoipa::path(get, path = "/api/chats/{chatId}/events", params(("chatId" = String, Path), Watch),
+#[utoipa::path(get, path = "/api/chats/{chatId}/events", params(("chatId" = String, Path), Watch,
+    ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was heard.")),
     responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = 401), (status = 403), (status = 422),
-        (status = 429, description = "too many streams of this token or address")), security(("token" = [])))]
+        (status = 429, description = "too many streams of this token or address"), (status = 503)), security(("token" = [])))]
 pub(super) async fn watch_chat(
     caller: Caller,
     Extension(surface): Extension<Arc<Surface>>,
@@ -71,9 +74,9 @@ pub(super) async fn watch_chat(
         token: caller.token,
         seat,
         waiting: VecDeque::new(),
-        look_every: limits.rights_for.max(LOOK_EVERY_MIN),
+        look_every: (limits.rights_for / 2).max(LOOK_EVERY_MIN),
     };
-    let stream = futures::stream::unfold(watcher.open(since.as_deref()).await?, Live::next);
+    let stream = futures::stream::unfold(watcher.open(since.as_deref(), caller.lang).await?, Live::next);
     let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(limits.heartbeat)).into_response();
     // nginx would otherwise keep events back until it has a page of them.
     response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
@@ -97,7 +100,8 @@ impl Watcher {
     }
 
     /// Joins the stream after the cursor. One that nobody can read is as good as one that is too old.
-    async fn open(mut self, since: Option<&str>) -> Result<Live, Failure> {
+    async fn open(mut self, since: Option<&str>, lang: Lang) -> Result<Live, Failure> {
+        let failed = |error| failure(error, lang);
         let after = match since.map(str::parse::<Position>) {
             None => Ok(None),
             Some(Ok(cursor)) => Ok(Some(cursor)),
@@ -108,8 +112,8 @@ impl Watcher {
             Err(gap) => Err(gap),
         };
         let (subscription, is_gap) = match joined {
-            Err(SubscribeError::Gap) => (self.subscribe(None).await.map_err(failure)?, true),
-            joined => (joined.map_err(failure)?, false),
+            Err(SubscribeError::Gap) => (self.subscribe(None).await.map_err(failed)?, true),
+            joined => (joined.map_err(failed)?, false),
         };
         let cursor = subscription.position().to_string();
         let retry = Duration::from_millis(rand::random_range(RETRY_MS));
@@ -123,7 +127,50 @@ impl Watcher {
         }
         Ok(Live { watcher: self, subscription })
     }
+
+    /// Waits for what comes next, and for the right to tell it; nothing when the stream is over. Looks after its rights meanwhile, without letting go of the
+    /// wait: what is being read would otherwise be read from the beginning each time.
+    async fn until_it_may_hear(&self, next: impl Future<Output = Heard>) -> Option<Heard> {
+        let mut next = pin!(next);
+        let mut heard = None;
+        loop {
+            if heard.is_none() {
+                tokio::select! {
+                    () = self.app.stop.cancelled() => return None,
+                    came = &mut next => heard = Some(came),
+                    () = tokio::time::sleep(self.look_every) => {}
+                }
+            }
+            // That it is over may be said to anybody.
+            if heard.as_ref().is_some_and(|heard| !matches!(heard, Ok(Some(_)))) {
+                return heard;
+            }
+            let may_go_on = {
+                let mut asking = pin!(self.seat.may_go_on(&self.app, &self.token));
+                loop {
+                    tokio::select! {
+                        () = self.app.stop.cancelled() => return None,
+                        // Whoever reads has a connection, and must not wait for our answer to give it back.
+                        came = &mut next, if heard.is_none() => heard = Some(came),
+                        answer = &mut asking => break answer,
+                    }
+                }
+            };
+            match may_go_on {
+                Some(true) if heard.is_some() => return heard,
+                Some(false) => return None,
+                // Nobody can say: what came waits, and so does whoever watches.
+                None if heard.is_some() => tokio::select! {
+                    () = self.app.stop.cancelled() => return None,
+                    () = tokio::time::sleep(ASK_AGAIN_AFTER) => {}
+                },
+                Some(true) | None => {}
+            }
+        }
+    }
 }
+
+type Heard = Result<Option<Message>, SubscribeError>;
 
 /// A watcher that is in the stream.
 struct Live {
@@ -138,25 +185,16 @@ impl Live {
             if let Some(event) = self.watcher.waiting.pop_front() {
                 return Some((Ok(event), self));
             }
-            let heard = tokio::select! {
-                () = self.watcher.app.stop.cancelled() => return None,
-                () = tokio::time::sleep(self.watcher.look_every) => None,
-                heard = self.subscription.next() => Some(heard),
-            };
-            // After the wait, and before anything is told.
-            if !self.watcher.seat.may_go_on(&self.watcher.app, &self.watcher.token).await {
-                return None;
-            }
+            let heard = self.watcher.until_it_may_hear(self.subscription.next()).await?;
             match heard {
-                None => {}
-                Some(Ok(Some(message))) => return Some((Ok(event(&message)), self)),
+                Ok(Some(message)) => return Some((Ok(event(&message)), self)),
                 // Too slow: the bus has let go of it.
-                Some(Ok(None)) => return None,
-                Some(Err(SubscribeError::Gap)) => {
+                Ok(None) => return None,
+                Err(SubscribeError::Gap) => {
                     self.subscription = self.watcher.subscribe(None).await.ok()?;
                     self.watcher.waiting.push_back(resync(self.subscription.position().to_string()));
                 }
-                Some(Err(SubscribeError::Db(error))) => {
+                Err(SubscribeError::Db(error)) => {
                     tracing::debug!(%error, "actions.stream");
                     return None;
                 }
@@ -166,7 +204,7 @@ impl Live {
 }
 
 fn event(message: &Message) -> Event {
-    Event::default().id(message.position.to_string()).data(message.payload.to_string())
+    Event::default().id(message.position.to_string()).data(&*message.payload)
 }
 
 fn resync(cursor: String) -> Event {
@@ -175,12 +213,9 @@ fn resync(cursor: String) -> Event {
     event.data(told)
 }
 
-fn failure(error: SubscribeError) -> Failure {
+fn failure(error: SubscribeError, lang: Lang) -> Failure {
     match error {
         SubscribeError::Db(error) => error.into(),
-        SubscribeError::Gap => {
-            let message = "the stream cannot be joined right now; come back in a moment";
-            Problem::new(503, Kind::Unavailable, "actions.stream", message).retry_after(COME_BACK_AFTER).into()
-        }
+        SubscribeError::Gap => Refusal::NoStream(COME_BACK_AFTER).problem(lang).into(),
     }
 }

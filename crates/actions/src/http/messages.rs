@@ -7,7 +7,7 @@ use platform::{
 };
 use serde::Deserialize;
 
-use super::{caller::Caller, check_chat_id};
+use super::{caller::Caller, check_chat_id, number};
 use crate::{
     contract::{MessageAnswer, MessageList, NewMessage, NewMessageInChat, Outcome},
     store,
@@ -55,10 +55,11 @@ pub(super) struct ListMessages {
     /// The workspace of the token, if it is given at all.
     workspace_id: Option<String>,
     /// Only messages before this number: `next` of the page before.
-    before: Option<i64>,
-    /// How many at most, 1 to 200.
-    #[serde(default = "Page::default_limit")]
-    limit: i64,
+    #[param(value_type = Option<i64>)]
+    before: Option<String>,
+    /// How many at most, 1 to 200; 50 unless it is said.
+    #[param(value_type = Option<i64>)]
+    limit: Option<String>,
 }
 
 /// What was said in a chat, newest first, and a cursor to watch the chat from.
@@ -71,10 +72,12 @@ pub(super) async fn list_messages(
 ) -> Result<Answer<MessageList>, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;
-    check_chat_id(&chat_id).map_err(|refusal| caller.refuse(&refusal))?;
-    let limit = Page::checked(query.limit)?;
+    let refuse = |refusal| caller.refuse(&refusal);
+    check_chat_id(&chat_id).map_err(refuse)?;
+    let limit = number("limit", query.limit.as_deref(), Page::LIMITS).map_err(refuse)?.unwrap_or_else(Page::default_limit);
+    let before = number("before", query.before.as_deref(), i64::MIN..=i64::MAX).map_err(refuse)?;
     let mut tx = caller.ctx.begin().await?;
-    let mut list = store::read_messages(&mut tx, caller.workspace(), &chat_id, query.before, limit).await?;
+    let mut list = store::read_messages(&mut tx, caller.workspace(), &chat_id, before, limit).await?;
     let is_full = i64::try_from(list.messages.len()) == Ok(limit);
     // The first message of a chat has nothing before it.
     list.next = list.messages.last().map(|message| message.seq).filter(|seq| is_full && *seq > 1);

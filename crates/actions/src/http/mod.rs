@@ -16,7 +16,7 @@ use platform::http::App;
 use utoipa::OpenApi;
 
 use crate::{
-    contract::{ChatEvent, Refusal},
+    contract::{ChatEvent, Refusal, is_id},
     streams::{Limits, Streams},
     watchdog,
 };
@@ -82,8 +82,13 @@ pub fn router(surface: Arc<Surface>) -> Router<App> {
 )]
 pub struct Docs;
 
-/// Refuses what can be no chat; the database has the same rule.
+/// Refuses what can be no chat.
 fn check_chat_id(chat_id: &str) -> Result<(), Refusal> {
-    let is_plain = !chat_id.trim().is_empty() && chat_id.chars().count() <= 128 && !chat_id.chars().any(char::is_control);
-    if is_plain { Ok(()) } else { Err(Refusal::Field("chatId".to_owned())) }
+    if is_id(chat_id) { Ok(()) } else { Err(Refusal::field("chatId")) }
+}
+
+/// A number of a query within these bounds, or nothing if it is absent. As text until here, so that a bad one is refused in our words.
+fn number(name: &str, given: Option<&str>, bounds: std::ops::RangeInclusive<i64>) -> Result<Option<i64>, Refusal> {
+    let number = |text: &str| text.parse().ok().filter(|number| bounds.contains(number)).ok_or_else(|| Refusal::field(name));
+    given.map(number).transpose()
 }

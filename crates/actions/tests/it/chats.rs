@@ -109,3 +109,24 @@ async fn what_ended_long_ago_and_old_messages_are_forgotten_and_what_is_processi
     assert_eq!(chats, [json!({ "chat_id": "live" })], "a chat goes with the last thing in it");
     assert_eq!(world.say("old", "anew").await, 1);
 }
+
+#[tokio::test]
+async fn forgetting_takes_so_many_rows_in_all_and_not_so_many_of_each_workspace() {
+    let world = World::new().await;
+    for name in ["one", "two", "three"] {
+        let workspace = world.test.workspace(name).await;
+        let say = "select count(actions.add_message($1, 'c', 'bot', n::text)) from generate_series(1, 3) n";
+        sqlx::query(say).bind(workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
+    }
+    world.advance(366 * 24 * 3600);
+    let mut went = Vec::new();
+    loop {
+        let gone = world.rows("select actions.forget(4) as gone").await[0]["gone"].as_i64().unwrap();
+        went.push(gone);
+        if gone == 0 {
+            break;
+        }
+    }
+    assert!(went.iter().all(|gone| *gone <= 4), "{went:?}");
+    assert_eq!(went.iter().sum::<i64>(), 9 + 3, "the messages and the chats: {went:?}");
+}

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use crate::world::World;
 
-const START: &str = "select actions.start_action($1, 'c', $2, 'x', $3)->>'outcome'";
+const START: &str = "select actions.start_action($1, 'c', $2, 'x', '2 hours', $3)->>'outcome'";
 const UPDATE: &str = "select actions.update_action($1, $2, $3, $4)->>'outcome'";
 
 fn count(outcomes: &[String], wanted: &str) -> usize {

@@ -1,5 +1,6 @@
 //! Snapshot and stream join without a hole: on mount, on reconnect, across processes and restarts, and when too much time has passed.
 
+use actions::contract::ACTIONS_LISTED_MAX;
 use kernel::Scope;
 use serde_json::json;
 
@@ -39,8 +40,10 @@ async fn those_that_ended_in_the_last_minutes_are_listed_on_request() {
 async fn what_happens_between_the_snapshot_and_the_stream_is_heard() {
     let world = World::new().await;
     world.start("a", json!({})).await;
+    world.test.settled().await;
     let snapshot = world.get("/api/chat/actions?chatId=c").await;
     world.update("a", "done", json!({})).await;
+    world.test.settled().await;
     let history = world.get("/api/chats/c/messages").await;
     world.say("c", "между").await;
     let mut watching = world.watch_since("c", snapshot["cursor"].as_str().unwrap()).await;
@@ -54,6 +57,7 @@ async fn what_happens_between_the_snapshot_and_the_stream_is_heard() {
 async fn a_cursor_taken_while_a_change_is_being_made_is_before_that_change() {
     let world = World::new().await;
     world.start("a", json!({})).await;
+    world.test.settled().await;
     let mut slow = world.test.db.begin(world.workspace).await.unwrap();
     sqlx::query("select actions.update_action($1, 'a', 'done')").bind(world.workspace.uuid()).execute(&mut *slow).await.unwrap();
     let snapshot = world.get("/api/chat/actions?chatId=c").await;
@@ -171,4 +175,66 @@ async fn a_cursor_of_another_workspace_opens_nothing_of_it() {
     let message = Some(json!({ "text": "theirs" }));
     assert_eq!(world.here.ask(&token, "POST", "/api/chats/c/messages", message, &[]).await.0, 201);
     assert_eq!(watching.word().await, "theirs");
+}
+
+#[tokio::test]
+async fn whoever_watches_is_woken_and_does_not_wait_for_the_next_look() {
+    // Nobody looks by themselves here (`world::NEVER`): what is heard at all is heard by a wake-up.
+    let world = World::new().await;
+    let there = world.another_server();
+    let mut here = world.watch("c").await;
+    let mut elsewhere = there.watch(&world.token, "/api/chats/c/events", &[]).await;
+    for (n, status) in ["processing", "done", "processing"].into_iter().enumerate() {
+        let id = if n < 2 { "a" } else { "b" };
+        if status == "done" {
+            world.update(id, status, json!({})).await;
+        } else {
+            world.start(id, json!({})).await;
+        }
+        assert_eq!(here.word().await, format!("{id} {status}"));
+        assert_eq!(elsewhere.word().await, format!("{id} {status}"));
+    }
+    world.advance(2 * 3600);
+    actions::watchdog::look(&world.test.db).await.unwrap();
+    assert_eq!(elsewhere.word().await, "b error");
+}
+
+#[tokio::test]
+async fn the_lists_stop_at_the_number_that_clients_know() {
+    let world = World::new().await;
+    let many = format!(
+        "select count(actions.start_action($ws, 'c', 'a' || n, 'summarize', interval '2 hours')) from generate_series(1, {}) n",
+        ACTIONS_LISTED_MAX + 1
+    );
+    world.run(&many).await;
+    let listed = usize::try_from(ACTIONS_LISTED_MAX).unwrap();
+    assert_eq!(world.get("/api/chat/actions?chatId=c").await["actions"].as_array().unwrap().len(), listed);
+    world.run("select count(actions.update_action($ws, a.action_id, 'done')) from actions.actions a").await;
+    let list = world.get("/api/chat/actions?chatId=c&recent=1").await;
+    assert_eq!((list["actions"].as_array().unwrap().len(), list["recent"].as_array().unwrap().len()), (0, listed));
+}
+
+#[tokio::test]
+async fn a_gap_that_opens_in_the_middle_of_a_replay_is_told_once_and_the_stream_goes_on() {
+    let world = World::new().await;
+    let cursor = world.watch("c").await.cursor;
+    // More than one page, so that the rest is read when the first is told.
+    world.run("select count(actions.add_message($ws, 'c', 'bot', n::text)) from generate_series(1, 1500) n").await;
+    world.test.settled().await;
+    let mut watching = world.watch_since("c", &cursor).await;
+    world.advance(4 * 24 * 3600);
+    world.run("select platform.upkeep_journals()").await;
+    let mut heard = 0;
+    let resync = loop {
+        let event = watching.next().await.unwrap();
+        if event["type"] == "resync" {
+            break event;
+        }
+        heard += 1;
+        assert_eq!(event["message"]["seq"], heard);
+    };
+    assert!((1..1500).contains(&heard), "{heard}");
+    assert_eq!(resync["cursor"], watching.cursor);
+    world.say("c", "new").await;
+    assert_eq!(watching.word().await, "new");
 }

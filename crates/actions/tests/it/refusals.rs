@@ -57,7 +57,7 @@ async fn a_workspace_that_is_not_the_tokens_is_answered_like_one_that_does_not_e
     for id in [json!(theirs), json!("00000000-0000-0000-0000-000000000009"), json!("no uuid")] {
         let body = json!({ "workspaceId": id, "chatId": "c", "actionId": "a", "actionType": "x" });
         let error = refused(&world, "/api/chat/actions/start", body, 404, "not_found").await;
-        assert_eq!(error["message"], "there is no such workspace");
+        assert_eq!(error["message"], "Рабочее пространство не найдено.");
     }
     let path = format!("/api/chat/actions?workspaceId={theirs}&chatId=c");
     assert_eq!(world.here.ask(&world.token, "GET", &path, None, &[]).await.0, 404);
@@ -76,6 +76,7 @@ async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_
         ("chatId", json!("")),
         ("chatId", json!("x".repeat(129))),
         ("chatId", json!("a\nb")),
+        ("chatId", json!("..")),
         ("actionId", json!("  ")),
         ("actionId", json!("x".repeat(129))),
         ("actionType", json!("")),
@@ -93,13 +94,29 @@ async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_
         let mut body = whole.clone();
         body.as_object_mut().unwrap().remove(field);
         let error = refused(&world, "/api/chat/actions/start", body, 422, "request.invalid").await;
-        assert!(error["message"].as_str().unwrap().contains(field), "{error}");
+        assert_eq!(error["details"]["field"], field);
+        assert!(error["message"].as_str().unwrap().starts_with("Поле"), "{error}");
     }
     let mut list = whole;
     list["payload"] = json!([1]);
     refused(&world, "/api/chat/actions/start", list, 422, "request.invalid").await;
-    let started = json!({ "actionId": "a", "status": "started" });
-    refused(&world, "/api/chat/actions/update", started, 422, "request.invalid").await;
+    for update in [json!({ "actionId": "a", "status": "started" }), json!({ "actionId": "a" })] {
+        let error = refused(&world, "/api/chat/actions/update", update, 422, "request.invalid").await;
+        assert_eq!(error["message"], "Поле `status`: нужно processing, done или error.");
+    }
+    for (field, update) in [
+        ("actionId", json!({ "status": "done" })),
+        ("actionId", json!({ "actionId": "", "status": "done" })),
+        ("chatId", json!({ "actionId": "a", "chatId": "", "status": "done" })),
+        ("actionType", json!({ "actionId": "a", "actionType": "", "status": "done" })),
+    ] {
+        for path in ["/api/chat/actions/update", "/api/no-code/callback/actions/update"] {
+            let error = refused(&world, path, update.clone(), 422, "request.invalid").await;
+            assert_eq!(error["details"]["field"], field, "an empty field of a template is no id");
+        }
+    }
+    let error = refused(&world, "/api/chats/c/messages", json!({ "text": "x", "role": "admin" }), 422, "request.invalid").await;
+    assert_eq!(error["message"], "Поле `role`: нужно user, bot или system.");
     for (field, body) in [
         ("text", json!({ "text": "" })),
         ("text", json!({ "text": "x".repeat(8001) })),
@@ -147,5 +164,98 @@ async fn a_token_that_may_not_is_refused() {
     for path in ["/api/chat/actions?chatId=c", "/api/chats", "/api/chats/c/messages", "/api/chats/c/events"] {
         assert_eq!(world.here.ask(&writer, "GET", path, None, &[]).await.0, 403, "{path}");
         assert_eq!(world.here.ask(&kernel::Secret::new("brs_wrong"), "GET", path, None, &[]).await.0, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_be_is_refused_with_its_field_in_the_callers_language() {
+    let world = World::new().await;
+    for (path, field) in [
+        ("/api/chat/actions", "chatId"),
+        ("/api/chat/actions?chatId=.", "chatId"),
+        ("/api/chat/actions?chatId=c&recent=abc", "recent"),
+        ("/api/chat/actions?chatId=c&recent=61", "recent"),
+        ("/api/chats/c/messages?limit=500", "limit"),
+        ("/api/chats/c/messages?limit=many", "limit"),
+        ("/api/chats/c/messages?before=x", "before"),
+        ("/api/chats?limit=0", "limit"),
+        ("/api/chats?before=x", "before"),
+    ] {
+        let (status, answer) = world.here.ask(&world.token, "GET", path, None, &[]).await;
+        assert_eq!((status, &answer["error"]["details"]["field"]), (422, &json!(field)), "{path}: {answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().starts_with(&format!("Поле `{field}`: нужно ")), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_of_another_type_is_named() {
+    let world = World::new().await;
+    let number = json!({ "chatId": 42, "actionId": "a", "actionType": "x" });
+    let error = refused(&world, "/api/chat/actions/start", number, 422, "request.invalid").await;
+    assert_eq!(error["details"]["field"], "chatId", "{error}");
+}
+
+#[tokio::test]
+async fn what_can_be_an_id_is_the_same_in_the_program_and_in_the_database() {
+    let world = World::new().await;
+    let long = "x".repeat(129);
+    for (id, can_be) in [
+        ("c", true),
+        ("42", true),
+        ("-1001234567890", true),
+        ("чат №1", true),
+        ("a/b?c", true),
+        ("...", true),
+        (&long[1..], true),
+        ("", false),
+        (" ", false),
+        (".", false),
+        ("..", false),
+        ("a\nb", false),
+        ("\u{200b}", false),
+        ("a\u{202e}gpj", false),
+        ("\u{feff}a", false),
+        ("a\u{2066}b", false),
+        (&long, false),
+    ] {
+        let kept: bool = sqlx::query_scalar("select actions.is_id($1)").bind(id).fetch_one(world.test.db.pool()).await.unwrap();
+        assert_eq!((actions::contract::is_id(id), kept), (can_be, can_be), "{id:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_refusal_is_said_in_english_too() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    world.post("/api/chats/c/messages", json!({ "text": "x", "messageId": "m" })).await;
+    for (path, body, message) in [
+        (
+            "/api/chat/actions/start",
+            json!({ "chatId": "d", "actionId": "a", "actionType": "transcribe_audio" }),
+            "The action with actionId 'a' was started in another chat.",
+        ),
+        (
+            "/api/chat/actions/update",
+            json!({ "actionId": "a", "actionType": "summarize", "status": "done" }),
+            "The action with actionId 'a' was started with another actionType.",
+        ),
+        (
+            "/api/chats/c/messages",
+            json!({ "text": "y", "messageId": "m" }),
+            "The message with messageId 'm' exists and says something else.",
+        ),
+        (
+            "/api/chat/actions/update",
+            json!({ "actionId": "a", "status": "over" }),
+            "`status` has to be processing, done or error.",
+        ),
+        (
+            "/api/chat/actions/update",
+            json!({ "workspaceId": "another", "actionId": "a", "status": "done" }),
+            "There is no such workspace.",
+        ),
+    ] {
+        let (_, answer) = world.here.ask(&world.token, "POST", path, Some(body), &[("accept-language", "en")]).await;
+        assert_eq!(answer["error"]["message"], message);
     }
 }

@@ -193,3 +193,17 @@ async fn a_displayed_text_is_cleaned_on_its_way_in_and_empty_means_absent() {
     let (_, action) = world.update("b", "error", json!({ "displayText": "ё".repeat(400) })).await;
     assert_eq!(action["displayText"], "ё".repeat(300));
 }
+
+#[tokio::test]
+async fn an_error_without_a_text_does_not_keep_the_one_that_said_what_was_being_done() {
+    let world = World::new().await;
+    world.start("a", json!({ "displayText": "Слушаем запись…" })).await;
+    let (_, action) = world.update("a", "error", json!({ "payload": { "code": "no_audio" } })).await;
+    assert_eq!((action.get("displayText"), &action["payload"]["code"]), (None, &json!("no_audio")));
+    world.start("b", json!({ "displayText": "Слушаем запись…" })).await;
+    let (_, action) = world.update("b", "error", json!({ "displayText": "В записи нет звука" })).await;
+    assert_eq!(action["displayText"], "В записи нет звука");
+    world.start("c", json!({ "displayText": "Слушаем запись…" })).await;
+    let (_, action) = world.update("c", "done", json!({})).await;
+    assert_eq!(action["displayText"], "Слушаем запись…");
+}

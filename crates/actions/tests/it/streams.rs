@@ -1,12 +1,16 @@
 //! The stream itself: what is said, who may listen and for how long, and what becomes of those who are too slow or too many.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actions::{Limits, contract::ChatEvent, http::Settings};
 use platform::{tokens, wake::Topic};
 use serde_json::json;
+use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::world::World;
+
+/// Of the eight connections of a test.
+const PASSES: u32 = 5;
 
 fn limited(limits: Limits) -> Settings {
     Settings { limits, ..Settings::default() }
@@ -82,6 +86,71 @@ async fn a_token_that_is_revoked_hears_nothing_more_live_or_replayed() {
 }
 
 #[tokio::test]
+async fn a_token_that_expires_and_one_whose_workspace_is_disabled_hear_nothing_more() {
+    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    for (lose, give_back) in [
+        ("update core.api_tokens set expires_at = platform.now()", "update core.api_tokens set expires_at = null"),
+        (
+            "update core.workspaces set status = 'disabled' where workspace_id = $ws",
+            "update core.workspaces set status = 'active' where workspace_id = $ws",
+        ),
+    ] {
+        let mut watching = world.watch("c").await;
+        world.run(lose).await;
+        world.run("select actions.add_message($ws, 'c', 'user', 'secret')").await;
+        world.test.db.wake().tell(Topic::Bus);
+        assert_eq!(watching.next().await, None, "{lose}");
+        world.run(give_back).await;
+    }
+}
+
+#[tokio::test]
+async fn while_nobody_can_say_whether_a_token_is_good_what_came_is_held_back_and_not_lost() {
+    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let mut watching = world.watch("c").await;
+    world.say("c", "first").await;
+    assert_eq!(watching.word().await, "first");
+    world.run("alter table core.api_tokens rename to hidden").await;
+    world.run("select actions.add_message($ws, 'c', 'user', 'second')").await;
+    world.test.db.wake().tell(Topic::Bus);
+    let early = tokio::time::timeout(Duration::from_millis(300), watching.next()).await;
+    assert!(early.is_err(), "{early:?}");
+    world.run("alter table core.hidden rename to api_tokens").await;
+    assert_eq!(watching.word().await, "second");
+}
+
+#[tokio::test]
+async fn while_one_stream_of_a_token_asks_the_others_go_by_the_last_answer_for_a_moment_only() {
+    let limits = Limits { rights_for: Duration::ZERO, asked_within: Duration::ZERO, ..Limits::default() };
+    let world = World::with(limited(limits)).await;
+    let mut streams = [world.watch("c").await, world.watch("c").await];
+    // Whoever asks waits for an answer: somebody has taken every pass.
+    let (began, end) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let mut crowd = JoinSet::new();
+    for _ in 0..PASSES {
+        let (db, began, end) = (world.test.db.clone(), Arc::clone(&began), Arc::clone(&end));
+        let stay = async move {
+            began.add_permits(1);
+            end.acquire().await.unwrap().forget();
+            Ok(())
+        };
+        crowd.spawn(async move { db.at_the_door(stay).await });
+    }
+    began.acquire_many(PASSES).await.unwrap().forget();
+    let said = "select actions.add_message($1, 'c', 'user', 'secret')";
+    sqlx::query(said).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
+    world.test.db.wake().tell(Topic::Bus);
+    for watching in &mut streams {
+        let early = tokio::time::timeout(Duration::from_millis(300), watching.next()).await;
+        assert!(early.is_err(), "{early:?}");
+    }
+    end.add_permits(usize::try_from(PASSES).unwrap());
+    for watching in &mut streams {
+        assert_eq!(watching.word().await, "secret");
+    }
+}
+
+#[tokio::test]
 async fn too_many_streams_of_one_token_are_refused_with_a_time_to_come_back_and_a_closed_one_makes_room() {
     let world = World::with(limited(Limits { per_token_max: 2, ..Limits::default() })).await;
     let first = world.watch("c").await;
@@ -136,4 +205,19 @@ async fn streams_end_when_the_server_stops_and_their_cursor_is_good_at_the_next_
     world.say("c", "after the restart").await;
     let path = format!("/api/chats/c/events?since={}", watching.cursor);
     assert_eq!(next.watch(&world.token, &path, &[]).await.word().await, "after the restart");
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_in_the_middle_of_a_replay_hears_no_more_of_it() {
+    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let cursor = world.watch("c").await.cursor;
+    let many = "select count(actions.add_message($1, 'c', 'bot', n::text)) from generate_series(1, 2500) n";
+    sqlx::query(many).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
+    let mut watching = world.watch_since("c", &cursor).await;
+    for n in 1..=10 {
+        assert_eq!(watching.next().await.unwrap()["message"]["seq"], n);
+    }
+    let found = tokens::authenticate(world.test.db.pool(), &world.token).await.unwrap().unwrap();
+    assert!(tokens::revoke(world.test.db.pool(), world.workspace, found.token_id).await.unwrap());
+    assert_eq!(watching.next().await, None);
 }

@@ -109,3 +109,37 @@ async fn a_full_payload_makes_room_for_the_code() {
     assert_eq!(watchdog::look(&world.test.db).await.unwrap(), 1);
     assert_eq!(world.published("c").await[1]["payload"], json!({ "code": "timeout" }));
 }
+
+#[tokio::test]
+async fn an_error_that_comes_after_a_timeout_is_late_too_and_takes_nothing_from_it() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    world.advance(TWO_HOURS);
+    watchdog::look(&world.test.db).await.unwrap();
+    for _ in 0..2 {
+        let (outcome, action) =
+            world.update("a", "error", json!({ "displayText": "Нет звука", "payload": { "code": "no_audio" } })).await;
+        assert_eq!((outcome.as_str(), &action["payload"]), ("ignored", &json!({ "code": "timeout" })));
+    }
+    assert_eq!(world.journal("a").await, "action_started action_timeout action_late");
+    assert_eq!(world.published("c").await.len(), 2);
+    // Whoever says so before the watchdog looks ends it as before, however late.
+    world.start("b", json!({})).await;
+    world.advance(TWO_HOURS);
+    world.update("b", "error", json!({})).await;
+    assert_eq!(world.update("b", "error", json!({})).await.0, "unchanged");
+    assert_eq!(world.update("b", "error", json!({ "payload": { "code": "no_audio" } })).await.0, "changed");
+    assert_eq!(world.journal("b").await, "action_started action_error action_changed");
+}
+
+#[tokio::test]
+async fn a_bot_that_says_timeout_of_itself_may_repeat_it() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    world.advance(TWO_HOURS);
+    let own = json!({ "payload": { "code": "timeout" } });
+    assert_eq!(world.update("a", "error", own.clone()).await.0, "changed");
+    assert_eq!(world.update("a", "error", own).await.0, "unchanged", "the watchdog did not end it");
+    assert_eq!(watchdog::look(&world.test.db).await.unwrap(), 0);
+    assert_eq!(world.journal("a").await, "action_started action_error");
+}

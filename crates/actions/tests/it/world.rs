@@ -25,7 +25,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 
 /// Nothing that a test waits for takes longer than this, unless something is wrong.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Longer than any test takes: what arrives was told of by a wake-up, and not found by a look that came anyway.
+const NEVER: Duration = Duration::from_hours(1);
 
 pub(crate) struct World {
     pub(crate) test: TestDb,
@@ -139,6 +141,7 @@ impl World {
     }
 
     pub(crate) async fn watch(&self, chat: &str) -> Watching {
+        self.test.settled().await;
         self.here.watch(&self.token, &format!("/api/chats/{chat}/events"), &[]).await
     }
 
@@ -149,14 +152,14 @@ impl World {
 
 pub(crate) async fn make_token(db: &Db, workspace: WorkspaceId, scopes: &[Scope]) -> Secret {
     let scopes: Scopes = scopes.iter().copied().collect();
-    tokens::create(db.pool(), workspace, "test", &scopes, None).await.unwrap().1
+    tokens::create(db.pool(), workspace, "test", &scopes, None, None).await.unwrap().1
 }
 
 impl Server {
     fn start(db: Db, files: &tempfile::TempDir, settings: Settings) -> Self {
         let stop = CancellationToken::new();
         let objects = Objects::open(&Place::Files { dir: files.path().join("objects") }).unwrap();
-        let bus = Bus::new(db.clone());
+        let bus = Bus::new(db.clone()).looking_every(NEVER);
         tokio::spawn(bus.clone().run(stop.clone()));
         tokio::spawn(db.wake().clone().listen(stop.clone()));
         let app = App { db, bus, objects, stop: stop.clone() };
@@ -222,12 +225,16 @@ pub(crate) struct Watching {
 impl Watching {
     /// The next event; nothing at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Value> {
-        loop {
-            let data = self.block().await?;
-            if !data.is_null() {
-                return Some(data);
+        // For the event: heartbeats come for ever.
+        let event = async {
+            loop {
+                let data = self.block().await?;
+                if !data.is_null() {
+                    return Some(data);
+                }
             }
-        }
+        };
+        tokio::time::timeout(PATIENCE, event).await.expect("an event comes in time")
     }
 
     /// The next block of lines: its data, null if it has none. Nothing at the end of the stream.

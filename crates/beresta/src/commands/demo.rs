@@ -39,8 +39,9 @@ pub(crate) async fn run(mut config: Config, is_exit: bool) -> Result<ExitCode> {
     let tour = Tour::new(&server, credentials, simulators_url)?;
     let has_passed = tour.play().await;
     if !is_exit {
+        let asked_to_stop = asked_to_stop()?;
         println!("\nThe console is at http://{} — sign in with the token above. Ctrl-C stops everything.", server.address);
-        asked_to_stop().await?;
+        asked_to_stop.await;
         progress("stopping …");
     }
     server.stop().await;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::progress;
 use crate::{
-    config::{Config, Role},
+    config::Config,
     server::{Server, asked_to_stop},
 };
 
@@ -19,14 +19,10 @@ pub(crate) async fn run(config: Config, has_demo_jobs: bool) -> Result<ExitCode>
     if installed.is_newer {
         progress("the database was brought up to date by a newer program; this one works with it as it is");
     }
-    for role in [Role::Dispatcher, Role::Monitor] {
-        if config.roles == [role] {
-            progress(&format!("the role {} has no work in this version; /healthz and /readyz are served", role.as_str()));
-        }
-    }
+    let asked_to_stop = asked_to_stop()?;
     // The line that scripts wait for: the port may have been chosen by the system.
     println!("beresta serves on http://{}", server.address);
-    asked_to_stop().await?;
+    asked_to_stop.await;
     progress("stopping …");
     server.stop().await;
     Ok(ExitCode::SUCCESS)

@@ -16,11 +16,12 @@ pub(crate) async fn run(listen: SocketAddr) -> Result<ExitCode> {
     let base = format!("http://{}", listener.local_addr()?);
     let stop = CancellationToken::new();
     let serving = tokio::spawn(simulators::serve(listener, Simulators::new(), stop.clone()));
+    let asked_to_stop = asked_to_stop()?;
     println!("beresta simulates on {base}");
     println!("  Telegram  BERESTA_TELEGRAM_BASE_URL={base}/telegram");
     println!("  MAX       BERESTA_MAX_BASE_URL={base}/max");
     println!("  control   GET {base}/control/sent?provider=telegram");
-    asked_to_stop().await?;
+    asked_to_stop.await;
     stop.cancel();
     serving.await?;
     Ok(ExitCode::SUCCESS)

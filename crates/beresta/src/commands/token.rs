@@ -14,14 +14,20 @@ use crate::{cli::TokenCreate, config::Config, database::Database};
 
 pub(crate) async fn create(config: &Config, create: &TokenCreate) -> Result<ExitCode> {
     let scopes = create.scopes.iter().map(|name| name.parse::<Scope>()).collect::<Result<Scopes, _>>()?;
+    if let Some(person) = &create.person
+        && (person.trim().is_empty() || person.chars().count() > 64 || person.chars().any(char::is_control))
+    {
+        bail!("`--person` is a name of 1 to 64 characters");
+    }
     let database = Database::open(config, Use::Share, progress).await?;
     let workspace = workspaces::find(&database.db, &create.workspace).await?;
     let expires_at = create.days.map(|days| Timestamp::now() + SignedDuration::from_hours(24 * i64::from(days)));
-    let (id, token) = tokens::create(database.db.pool(), workspace.id(), &create.name, &scopes, expires_at).await?;
+    let (id, token) =
+        tokens::create(database.db.pool(), workspace.id(), &create.name, &scopes, expires_at, create.person.as_deref()).await?;
     if create.json {
         let printed = json!({
             "token": token.expose(), "token_id": id, "workspace_id": workspace.workspace_id,
-            "scopes": scopes.to_strings(), "expires_at": expires_at,
+            "scopes": scopes.to_strings(), "person": create.person, "expires_at": expires_at,
         });
         println!("{}", serde_json::to_string_pretty(&printed)?);
     } else {
@@ -49,7 +55,7 @@ pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Res
             .iter()
             .map(|row| {
                 json!({
-                    "token_id": row.token_id, "name": row.name, "scopes": row.scopes, "state": state(row),
+                    "token_id": row.token_id, "name": row.name, "scopes": row.scopes, "person": row.person, "state": state(row),
                     "created_at": row.created_at.to_jiff(), "expires_at": row.expires_at.map(jiff_time),
                 })
             })
@@ -58,7 +64,8 @@ pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Res
         return Ok(ExitCode::SUCCESS);
     }
     for row in rows {
-        println!("{}  {:8} {:20} {}", row.token_id, state(&row), row.scopes.join(","), row.name);
+        let person = row.person.as_deref().map(|person| format!(", of {person}")).unwrap_or_default();
+        println!("{}  {:8} {:20} {}{person}", row.token_id, state(&row), row.scopes.join(","), row.name);
     }
     Ok(ExitCode::SUCCESS)
 }

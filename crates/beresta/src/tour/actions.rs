@@ -1,6 +1,6 @@
 //! The tour of actions: somebody watches a chat while a bot works in it, loses the connection and comes back.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actions::watchdog;
 use anyhow::{Context, Result, ensure};
@@ -12,9 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{Report, Tour};
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{PATIENCE, Report, Tour};
 
 pub(super) async fn play(tour: &Tour, report: &mut Report) {
     let guest = Guest { tour, chat: format!("tour-{}", new_id().simple()) };
@@ -34,16 +32,21 @@ struct Guest<'a> {
 }
 
 impl Guest<'_> {
-    async fn start(&self, id: &str, more: Value) -> Result<Value> {
-        let mut body = json!({ "chatId": self.chat, "actionId": id, "actionType": "transcribe_audio" });
+    /// The tour may be played again on the same data, and an id stands for one operation.
+    fn id(&self, name: &str) -> String {
+        format!("{name}-{}", self.chat)
+    }
+
+    async fn start(&self, name: &str, more: Value) -> Result<Value> {
+        let mut body = json!({ "chatId": self.chat, "actionId": self.id(name), "actionType": "transcribe_audio" });
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
         }
         self.post("/api/chat/actions/start", body, 200).await
     }
 
-    async fn update(&self, id: &str, status: &str) -> Result<Value> {
-        self.post("/api/chat/actions/update", json!({ "actionId": id, "status": status }), 200).await
+    async fn update(&self, name: &str, status: &str) -> Result<Value> {
+        self.post("/api/chat/actions/update", json!({ "actionId": self.id(name), "status": status }), 200).await
     }
 
     async fn say(&self, text: &str) -> Result<()> {
@@ -73,7 +76,10 @@ impl Guest<'_> {
         }
         self.say("marker").await?;
         let (first, second) = (watching.next().await?, watching.next().await?);
-        ensure!(first["action"]["actionId"] == "repeated" && second["message"]["text"] == "marker", "{first} {second}");
+        ensure!(
+            first["action"]["actionId"] == self.id("repeated").as_str() && second["message"]["text"] == "marker",
+            "{first} {second}"
+        );
         Ok("processing, and its updatedAt moved without an event".to_owned())
     }
 
@@ -109,7 +115,7 @@ impl Guest<'_> {
     }
 
     async fn out_of_order(&self) -> Result<String> {
-        let body = json!({ "actionId": format!("never-{}", self.chat), "status": "done" });
+        let body = json!({ "actionId": self.id("never"), "status": "done" });
         let refused = self.post("/api/chat/actions/update", body, 404).await?;
         Ok(format!("404 “{}”", refused["error"]["message"].as_str().unwrap_or("?")))
     }
@@ -119,12 +125,12 @@ impl Guest<'_> {
         // As a module starts it from inside, with a deadline that nobody has to wait for.
         let workspace = self.tour.credentials.workspace_id;
         let mut tx = self.tour.app.db.begin(workspace).await?;
-        let query =
-            "select actions.start_action($1, $2, 'stalled', 'process_file', p_processing_max => interval '1 millisecond')";
-        sqlx::query(query).bind(workspace.uuid()).bind(&self.chat).execute(&mut *tx).await?;
+        let query = "select actions.start_action($1, $2, $3, 'process_file', interval '1 millisecond')";
+        sqlx::query(query).bind(workspace.uuid()).bind(&self.chat).bind(self.id("stalled")).execute(&mut *tx).await?;
         tx.commit().await?;
         self.tour.app.db.wake().tell(Topic::Bus);
-        watching.next().await?;
+        // What was published a moment before may be heard again.
+        while watching.next().await?["action"]["actionId"] != self.id("stalled") {}
         watchdog::look(&self.tour.app.db).await?;
         let event = watching.next().await?;
         ensure!(event["action"]["status"] == "error" && event["action"]["payload"]["code"] == "timeout", "{event}");

@@ -2,11 +2,12 @@
 
 mod actions;
 pub(crate) mod jobs;
+mod planner;
 mod posting;
 mod shopbot;
 mod stops;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use outbound::{Client, Reply};
@@ -14,6 +15,9 @@ use platform::http::App;
 use serde_json::Value;
 
 use crate::{seed::Credentials, server::Server};
+
+/// What a stop waits for takes a moment; on a machine that is busy with other things, longer.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A guest with everything a tour needs: the server from inside and from outside.
 pub(crate) struct Tour {
@@ -43,6 +47,7 @@ impl Tour {
         posting::play(self, &mut report).await;
         shopbot::play(self, &mut report).await;
         actions::play(self, &mut report).await;
+        planner::play(self, &mut report).await;
         let Report { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0

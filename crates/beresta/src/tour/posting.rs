@@ -6,9 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{Report, Tour};
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{PATIENCE, Report, Tour};
 
 pub(super) async fn play(tour: &Tour, report: &mut Report) {
     let guest = Guest { tour, id: uuid::Uuid::new_v4().simple().to_string()[..6].to_owned() };

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Report, Tour};
+use super::{PATIENCE, Report, Tour};
 
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The demo bot of `db/seed.sql`, as its simulated provider knows it.
 const TOKEN: &str = "demo-token-for-the-simulated-max";
 

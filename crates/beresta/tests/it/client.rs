@@ -21,7 +21,7 @@ async fn the_javascript_client_passes_its_tests_against_two_real_processes() {
         .env("BERESTA_URL_2", &second.base)
         .env("BERESTA_TOKEN", stage.token.expose())
         .output();
-    let output = tokio::time::timeout(Duration::from_mins(2), running).await.expect("the tests of the client end");
+    let output = tokio::time::timeout(Duration::from_mins(10), running).await.expect("the tests of the client end");
     let output = output.expect("node is installed");
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{report}\n{}", String::from_utf8_lossy(&output.stderr));

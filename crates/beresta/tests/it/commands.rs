@@ -136,6 +136,7 @@ fn every_command_has_help() {
         &["database", "psql", "--help"],
         &["workspace", "create", "--help"],
         &["token", "create", "--help"],
+        &["mcp", "--help"],
     ] {
         let output = run(args);
         assert!(output.status.success() && stdout(&output).contains("Usage: beresta"), "{args:?}");

@@ -1,6 +1,7 @@
 //! The console, in a real browser.
 
 use std::{
+    io::{BufRead, BufReader},
     os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
 };
@@ -26,15 +27,20 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) async fn open(width: u32, height: u32, is_dark: bool) -> Self {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let driver = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
             // A group of its own, so that the browser ends with its driver.
             .process_group(0)
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed; `cargo xtask test` installs it");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port =
+            lines.find_map(|line| line.split("successfully on port ").nth(1).map(|port| port.trim_end_matches('.').to_owned()));
+        let port = port.expect("chromedriver says where it is");
+        // Read on, so that it never waits for somebody to read its words.
+        std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let mut args = vec![
             "--headless".to_owned(),
@@ -79,9 +85,14 @@ impl Browser {
         self.client.find(Locator::Css(selector)).await.expect(selector).click().await.expect(selector);
     }
 
-    /// Clicks on a link; a live page may replace it at that very moment.
+    /// Clicks on a link; a live page may replace it at that very moment, and even between the press and the release of the button.
     pub(crate) async fn follow(&self, words: &str) {
-        until(words, async || self.client.find(Locator::LinkText(words)).await.ok()?.click().await.ok()).await;
+        let from = self.client.current_url().await.unwrap();
+        until(words, async || {
+            self.client.find(Locator::LinkText(words)).await.ok()?.click().await.ok()?;
+            self.client.current_url().await.is_ok_and(|now| now != from).then_some(())
+        })
+        .await;
     }
 
     pub(crate) async fn sign_in(&self, base: &str, token: &str) {
@@ -121,7 +132,7 @@ impl Stage {
     pub(crate) async fn new() -> Self {
         let db = TestDb::new().await;
         let workspace = db.workspace("shop").await;
-        let (_, token) = tokens::create(db.db.pool(), workspace, "Olga's laptop", &Scopes::all(), None).await.unwrap();
+        let (_, token) = tokens::create(db.db.pool(), workspace, "Olga's laptop", &Scopes::all(), None, None).await.unwrap();
         let serving = Serving::on_database(&db.url, &["--demo-jobs"]);
         Self { db, workspace, token, serving }
     }
@@ -175,7 +186,7 @@ async fn a_person_signs_in_sees_the_overview_live_and_signs_out() {
     browser.sign_in(&stage.serving.base, "brs_wrong").await;
     assert!(browser.text("[role=alert]").await.contains("This token is not known"));
     let (_, weak) =
-        tokens::create(stage.db.db.pool(), stage.workspace, "r", &Scopes::from_iter([Scope::Read]), None).await.unwrap();
+        tokens::create(stage.db.db.pool(), stage.workspace, "r", &Scopes::from_iter([Scope::Read]), None, None).await.unwrap();
     browser.sign_in(&stage.serving.base, weak.expose()).await;
     assert!(browser.text("[role=alert]").await.contains("lacks the scope `console`"));
 
@@ -258,6 +269,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
     stage.closed_channel("a-channel-with-a-rather-long-name").await;
     stage.a_bot_with_everything_to_show().await;
     stage.a_chat_with_everything_to_show().await;
+    let preview = stage.a_plan_with_everything_to_show().await;
     for n in 0..30 {
         stage.enqueue(json!({"n": n})).await;
     }
@@ -290,6 +302,9 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
             "/bots",
             "/chats",
             "/chats/kitchen",
+            "/planner",
+            "/planner/previews",
+            &preview,
             "/jobs",
             "/journal",
         ] {

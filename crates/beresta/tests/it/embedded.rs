@@ -96,8 +96,8 @@ fn it_works_as_an_ordinary_user_too() {
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-#[test]
-fn a_directory_that_the_servers_user_cannot_reach_works_for_root_all_the_same() {
+#[tokio::test]
+async fn a_directory_that_the_servers_user_cannot_reach_works_for_root_all_the_same() {
     if !Uid::effective().is_root() {
         return;
     }
@@ -110,5 +110,18 @@ fn a_directory_that_the_servers_user_cannot_reach_works_for_root_all_the_same() 
     let text = stderr(&output);
     let elsewhere = text.lines().find_map(|line| line.split("its files go to ").nth(1)).expect("it says where the files are");
     assert!(Path::new(elsewhere).join("data/PG_VERSION").exists());
+    // The server stops by itself soon, and writes until then.
+    let pid_file = Path::new(elsewhere).join("data/postmaster.pid");
+    until("the server has gone", async || (!pid_file.exists()).then_some(())).await;
     fs::remove_dir_all(elsewhere).unwrap();
+}
+
+#[tokio::test]
+async fn the_demo_passes_every_check_and_does_so_again_on_the_same_data() {
+    let dir = data_dir();
+    for _ in 0..2 {
+        let played = run(&["demo", "--exit", "--listen", "127.0.0.1:0", "--data-dir", &path(dir.path())]);
+        let told = stdout(&played);
+        assert!(played.status.success() && told.contains(" checks passed, 0 failed"), "{told}{}", stderr(&played));
+    }
 }

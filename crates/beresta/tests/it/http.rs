@@ -7,6 +7,7 @@ use platform::{
 };
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::PgConnection;
 use testkit::TestDb;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -28,7 +29,7 @@ impl Fixture {
     async fn with(settings: &[(&str, &str)]) -> Self {
         let db = TestDb::new().await;
         let workspace = db.workspace("ours").await;
-        let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None).await.unwrap();
+        let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None, None).await.unwrap();
         let mut command =
             beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url, "--data-dir", "/tmp/beresta-test-objects"]);
         command.envs(settings.iter().copied());
@@ -66,6 +67,16 @@ async fn refused(request: reqwest::RequestBuilder, status: u16, kind: &str, word
     assert!(message.contains(words), "{message:?} should say {words:?}");
     assert_eq!(body["meta"]["correlation"]["trace_id"], trace.as_str());
     body
+}
+
+/// The request that was made has come in, and can go no further: before that, another could have come in first.
+async fn waits_for_tokens(lock: &mut PgConnection) {
+    let waits = "select exists (select from pg_locks where relation = 'core.api_tokens'::regclass and not granted
+                    and database = (select oid from pg_database where datname = current_database()))";
+    until("the request waits for the tokens", async || {
+        sqlx::query_scalar::<_, bool>(waits).fetch_one(&mut *lock).await.unwrap().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -109,7 +120,8 @@ async fn a_missing_wrong_repeated_or_too_weak_token_is_refused() {
     refused(f.http.get(&url).header("authorization", "Basic abc"), 401, "auth", "Authorization: Bearer <token>").await;
     refused(f.http.get(&url).bearer_auth("brs_wrong"), 401, "auth", "not known").await;
     refused(f.http.get(&url).bearer_auth("a").header("authorization", "Bearer b"), 401, "auth", "more than once").await;
-    let (_, reader) = tokens::create(f.db.db.pool(), f.workspace, "r", &Scopes::from_iter([Scope::Read]), None).await.unwrap();
+    let (_, reader) =
+        tokens::create(f.db.db.pool(), f.workspace, "r", &Scopes::from_iter([Scope::Read]), None, None).await.unwrap();
     let write =
         f.http.post(format!("{}/api/jobs/1/retry", f.serving.base)).bearer_auth(reader.expose()).json(&json!({"reason": "x"}));
     let body = refused(write, 403, "auth", "lacks the scope `write`").await;
@@ -121,7 +133,7 @@ async fn another_workspaces_job_is_answered_like_one_that_does_not_exist() {
     let f = Fixture::new().await;
     let id = f.failed_job().await;
     let theirs = f.db.workspace("theirs").await;
-    let (_, token) = tokens::create(f.db.db.pool(), theirs, "t", &Scopes::all(), None).await.unwrap();
+    let (_, token) = tokens::create(f.db.db.pool(), theirs, "t", &Scopes::all(), None, None).await.unwrap();
     let ask = |id: i64| f.http.get(format!("{}/api/jobs/{id}", f.serving.base)).bearer_auth(token.expose());
     let foreign = refused(ask(id), 404, "not_found", "no such job").await;
     let unknown = refused(ask(id + 1000), 404, "not_found", "no such job").await;
@@ -159,6 +171,47 @@ async fn operations_endpoints_answer_without_a_token() {
 }
 
 #[tokio::test]
+async fn every_path_that_is_documented_says_what_it_answers() {
+    let f = Fixture::new().await;
+    let (_, document) = f.serving.get("/openapi.json").await;
+    testkit::openapi::check(&document);
+}
+
+#[tokio::test]
+async fn a_page_of_a_listed_origin_may_call_the_chat_api_and_no_other() {
+    let f = Fixture::with(&[("BERESTA_CHAT_ORIGINS", "https://shop.example.org")]).await;
+    let allowed = async |method: Method, path: &str, origin: &str| {
+        let asked = f.call(method, path).header("origin", origin).header("access-control-request-method", "POST");
+        let asked = asked.header("access-control-request-headers", "authorization,last-event-id");
+        let response = asked.send().await.unwrap();
+        let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        (response.status().as_u16(), header("access-control-allow-origin"), header("access-control-allow-headers"))
+    };
+    let page = "https://shop.example.org";
+    for path in ["/api/chat/actions/start", "/api/chats/c/events", "/api/chats/c/messages"] {
+        let (status, origin, headers) = allowed(Method::OPTIONS, path, page).await;
+        assert_eq!((status, origin.as_deref()), (200, Some(page)), "{path}");
+        assert!(headers.unwrap().contains("last-event-id"), "{path}");
+        assert_eq!(allowed(Method::OPTIONS, path, "https://evil.example.org").await.1, None, "{path}");
+    }
+    let read = "/api/chat/actions?chatId=c";
+    assert_eq!(allowed(Method::GET, read, page).await.1.as_deref(), Some(page));
+    assert_eq!(allowed(Method::GET, read, "http://localhost:5173").await.1.as_deref(), Some("http://localhost:5173"));
+    for (path, origin) in [(read, "https://evil.example.org"), ("/api/me", page), ("/console/chat/api/chats", page)] {
+        assert_eq!(allowed(Method::GET, path, origin).await.1, None, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_module_has_its_upkeep_on_the_schedule() {
+    let f = Fixture::new().await;
+    let query = "select string_agg(distinct split_part(job_type, '.', 1), ' ' order by split_part(job_type, '.', 1))
+                   from ops.schedules where job_type like '%.upkeep'";
+    let modules: String = sqlx::query_scalar(query).fetch_one(f.db.db.pool()).await.unwrap();
+    assert_eq!(modules, "actions planner platform posting shopbot");
+}
+
+#[tokio::test]
 async fn a_process_without_the_api_role_serves_only_operations() {
     let db = TestDb::new().await;
     let serving = Serving::on_database(&db.url, &["--roles", "runner"]);
@@ -173,11 +226,9 @@ async fn too_many_requests_at_once_are_told_to_come_back() {
     let mut lock = f.db.owner().await;
     sqlx::raw_sql("begin; lock table core.api_tokens in access exclusive mode").execute(&mut lock).await.unwrap();
     let waiting = tokio::spawn(f.call(Method::GET, "/api/me").send());
-    let body = until("the server is busy", async || {
-        let response = f.http.get(format!("{}/healthz", f.serving.base)).send().await.unwrap();
-        (response.status() == 503).then_some(response)
-    })
-    .await;
+    waits_for_tokens(&mut lock).await;
+    let body = f.http.get(format!("{}/healthz", f.serving.base)).send().await.unwrap();
+    assert_eq!(body.status(), 503);
     assert_eq!(body.headers()["retry-after"], "1");
     let body: Value = body.json().await.unwrap();
     assert_eq!((body["error"]["kind"].as_str(), body["error"]["retryable"].as_bool()), (Some("unavailable"), Some(true)));
@@ -214,11 +265,7 @@ async fn a_graceful_stop_lets_a_request_come_to_its_end() {
     let mut lock = f.db.owner().await;
     sqlx::raw_sql("begin; lock table core.api_tokens in access exclusive mode").execute(&mut lock).await.unwrap();
     let waiting = tokio::spawn(f.call(Method::GET, "/api/me").send());
-    let busy = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    until("the request waits in the database", async || {
-        (sqlx::query_scalar::<_, i64>(busy).fetch_one(&mut lock).await.unwrap() > 0).then_some(())
-    })
-    .await;
+    waits_for_tokens(&mut lock).await;
     f.serving.signal(nix::sys::signal::Signal::SIGTERM);
     until("the server takes no more connections", async || {
         let address = f.serving.base.trim_start_matches("http://").to_owned();

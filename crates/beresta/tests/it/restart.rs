@@ -30,7 +30,7 @@ async fn the_server_outlives_a_restart_of_its_database_and_readyz_tells() {
     assert_eq!(serving.get("/readyz").await.0, 200);
     let db = platform::Db::connect(&platform::Settings::new(&url), kernel::Clock::system()).unwrap();
     let ours = workspaces::create(db.pool(), "ours").await.unwrap();
-    let (_, token) = tokens::create(db.pool(), ours, "t", &Scopes::all(), None).await.unwrap();
+    let (_, token) = tokens::create(db.pool(), ours, "t", &Scopes::all(), None, None).await.unwrap();
     let ask = async || {
         let call = client().get(format!("{}/api/me", serving.base)).bearer_auth(token.expose());
         let response = call.send().await.unwrap();

@@ -22,8 +22,6 @@ use crate::{
 
 /// As a filter: chats in which a bot is at work.
 const AT_WORK: &str = "at_work";
-/// As in the table.
-const ID_CHARS_MAX: usize = 128;
 
 /// `api` is the router of the module itself. Pages of ours reach it with their cookie; everybody else brings a token.
 pub(crate) fn router(api: Router<App>) -> Router<App> {
@@ -77,7 +75,7 @@ async fn chats(visitor: Visitor, Query(query): Query<ChatsQuery>) -> Result<Resp
 
 /// A chat that nobody has talked in is shown too: writing there begins it.
 async fn chat(visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageError> {
-    if id.trim().is_empty() || id.chars().count() > ID_CHARS_MAX || id.chars().any(char::is_control) {
+    if !actions::contract::is_id(&id) {
         return Err(PageError(Problem::not_found("chat")));
     }
     let can_write = visitor.ctx.principal.scopes.contains(Scope::Write);

@@ -35,5 +35,9 @@ begin
         execute format('revoke execute on function %s from public', found.name);
         execute format('grant execute on function %s to beresta_system', found.name);
     end loop;
+    if 'bus' = any (p_schemas) then
+        -- Whoever reads a snapshot takes its place along.
+        grant execute on function bus.position() to beresta_app;
+    end if;
 end
 $$;

@@ -38,8 +38,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
             }
         })?;
         let value = parse_json(&body)?;
-        let parsed = serde_json::from_value(value).map_err(|error| {
-            Problem::new(422, Kind::Validation, "request.invalid", format!("the body is not as expected: {error}"))
+        let parsed = serde_path_to_error::deserialize(value).map_err(|error| {
+            let field = error.path().to_string();
+            let problem = Problem::new(422, Kind::Validation, "request.invalid", format!("the body is not as expected: {error}"));
+            // A body that is wrong as a whole has no path, which is written as a dot.
+            if field == "." { problem } else { problem.with("field", field) }
         })?;
         Ok(Self(parsed))
     }

@@ -33,7 +33,7 @@ impl Ctx {
 
     /// Checks a token and makes the context of its holder.
     pub async fn authenticate(app: &App, token: &Secret) -> Result<Self, Problem> {
-        let principal = tokens::authenticate(app.db.pool(), token).await?;
+        let principal = tokens::authenticate_at_the_door(&app.db, token).await?;
         let principal = principal.ok_or_else(|| {
             Problem::unauthorized(
                 "this token is not known, or it was revoked or has expired; create one with `beresta token create`",
@@ -89,12 +89,15 @@ pub struct Page {
 }
 
 impl Page {
+    /// How many there may be on a page.
+    pub const LIMITS: std::ops::RangeInclusive<i64> = 1..=200;
+
     pub fn default_limit() -> i64 {
         50
     }
 
     pub fn checked(limit: i64) -> Result<i64, Problem> {
-        if (1..=200).contains(&limit) {
+        if Self::LIMITS.contains(&limit) {
             return Ok(limit);
         }
         Err(Problem::validation("limit", "`limit` is a number from 1 to 200"))

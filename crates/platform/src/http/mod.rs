@@ -4,12 +4,15 @@ mod answer;
 pub mod api;
 mod body;
 mod ctx;
+pub mod docs;
 mod layers;
+mod origins;
 
 pub use answer::{Answer, Failure};
 pub use body::{Json, Path, Query, parse_json};
 pub use ctx::{Ctx, Page, bearer};
 pub use layers::{Limits, current_trace, fallback, method_not_allowed, wrap};
+pub use origins::{loopback_origins, with_cors};
 
 use kernel::Clock;
 use tokio_util::sync::CancellationToken;

@@ -4,6 +4,7 @@
 
 mod bus;
 mod catalog;
+mod door;
 mod install;
 mod jobs;
 mod journal;

@@ -18,7 +18,7 @@ async fn a_transaction_sees_only_the_workspace_it_names() {
     let db = TestDb::new().await;
     let (ours, theirs) = (db.workspace("ours").await, db.workspace("theirs").await);
     for workspace in [ours, theirs] {
-        tokens::create(db.db.pool(), workspace, "t", &kernel::Scopes::all(), None).await.unwrap();
+        tokens::create(db.db.pool(), workspace, "t", &kernel::Scopes::all(), None, None).await.unwrap();
     }
     let mut tx = db.db.begin(ours).await.unwrap();
     assert_eq!(count(&mut tx, "select count(*) from core.api_tokens").await, 1);
@@ -85,6 +85,8 @@ async fn an_unknown_workspace_is_refused_with_the_names_there_are() {
 
 #[tokio::test]
 async fn a_database_that_an_ordinary_role_owns_works_and_is_closed_to_that_role_too() {
+    // Whoever installs first in a cluster makes the roles.
+    drop(TestDb::new().await);
     let db = TestDb::empty().await;
     let role = format!("owner_{}", uuid::Uuid::new_v4().simple());
     let database = db.url.split('/').nth(3).and_then(|rest| rest.split('?').next()).unwrap().to_owned();
@@ -98,9 +100,9 @@ async fn a_database_that_an_ordinary_role_owns_works_and_is_closed_to_that_role_
     assert!(error.to_string().contains("ask an administrator to run `create extension vector`"), "{error}");
     sqlx::query("create extension vector").execute(&mut db.owner().await).await.unwrap();
     platform::install(&mut owner, &[platform::SQL]).await.unwrap();
-    let own = platform::Db::connect(&platform::Settings::new(&url), kernel::Clock::system()).unwrap();
+    let own = platform::Db::connect(&testkit::settings(&url), kernel::Clock::system()).unwrap();
     let ours = workspaces::create(own.pool(), "ours").await.unwrap();
-    tokens::create(own.pool(), ours, "t", &kernel::Scopes::all(), None).await.unwrap();
+    tokens::create(own.pool(), ours, "t", &kernel::Scopes::all(), None, None).await.unwrap();
     sqlx::query("select platform.upkeep_journals()").execute(own.pool()).await.unwrap();
     let mut tx = own.begin(ours).await.unwrap();
     assert_eq!(count(&mut tx, "select count(*) from core.api_tokens").await, 1);
@@ -126,5 +128,30 @@ async fn the_ordinary_role_can_neither_forget_journals_nor_change_what_belongs_t
         let mut tx = db.db.begin(ours).await.unwrap();
         let error = sqlx::query(statement).execute(&mut *tx).await.unwrap_err();
         assert!(error.to_string().contains("permission denied"), "{statement}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_gives_up_beginning_leaves_no_transaction_behind() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    let settings = platform::Settings { connections_max: 1, ..testkit::settings(&db.url) };
+    let lone = platform::Db::connect(&settings, kernel::Clock::system()).unwrap();
+    lone.ping().await.unwrap();
+    let mut owner = db.owner().await;
+    for polls in 1..=8 {
+        let mut beginning = Box::pin(lone.begin(ours));
+        for _ in 0..polls {
+            if futures::poll!(&mut beginning).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(beginning);
+        let next = "select current_user::text, pg_backend_pid()";
+        let (user, pid): (String, i32) = sqlx::query_as(next).fetch_one(lone.pool()).await.unwrap();
+        let state = "select state from pg_stat_activity where pid = $1";
+        let state: String = sqlx::query_scalar(state).bind(pid).fetch_one(&mut owner).await.unwrap();
+        assert_eq!((user.as_str(), state.as_str()), ("beresta_system", "idle"), "given up after {polls} looks");
     }
 }

@@ -85,7 +85,7 @@ impl Reader {
 }
 
 async fn token(world: &World, workspace: WorkspaceId, scope: Scope) -> Secret {
-    tokens::create(world.test.db.pool(), workspace, "t", &Scopes::from_iter([scope]), None).await.unwrap().1
+    tokens::create(world.test.db.pool(), workspace, "t", &Scopes::from_iter([scope]), None, None).await.unwrap().1
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ impl Reader {
     async fn new() -> Self {
         let world = World::new().await;
         let scopes: Scopes = [Scope::Read, Scope::Write].into_iter().collect();
-        let (_, token) = tokens::create(world.test.db.pool(), world.workspace, "test", &scopes, None).await.unwrap();
+        let (_, token) = tokens::create(world.test.db.pool(), world.workspace, "test", &scopes, None, None).await.unwrap();
         Self { router: router(&world), world, token }
     }
 
@@ -127,7 +127,7 @@ async fn another_workspace_sees_nothing_of_it() {
     reader.world.says("1", "доставка").await;
     let other = reader.world.test.workspace("other").await;
     let scopes: Scopes = [Scope::Read].into_iter().collect();
-    let (_, token) = tokens::create(reader.world.test.db.pool(), other, "other", &scopes, None).await.unwrap();
+    let (_, token) = tokens::create(reader.world.test.db.pool(), other, "other", &scopes, None, None).await.unwrap();
     let reader = Reader { token, ..reader };
     assert_eq!(reader.get("/api/bots").await["bots"], json!([]));
     assert_eq!(reader.get("/api/bots/conversations").await["conversations"], json!([]));

@@ -27,11 +27,10 @@ pub(super) static SUBJECT: Subject = Subject {
                    || coalesce(', its bot closed until ' || b.closed_until, '')
               from shopbot.bot_outbox o join shopbot.bots b on b.workspace_id = o.workspace_id and b.provider = o.provider
              where o.phase = 'open' order by o.seq",
-    // Nobody who runs sends for this long, so these are the stopped one's. What is being sent was last updated by its claim.
+    // What is being sent was last updated by its claim.
     held: "select answer_id::text, attempt from shopbot.bot_outbox
-            where phase = 'open' and status = 'sending' and updated_at < now() - interval '2.4 seconds'",
-    taken_over: "select coalesce(bool_or(o.status = 'sending' and o.attempt > h.attempt), false),
-                        coalesce(bool_or(o.status = 'retry'), false)
+            where phase = 'open' and status = 'sending' and updated_at < now() - make_interval(secs => $1)",
+    taken_over: "select coalesce(bool_or(o.status = 'sending' and o.attempt > h.attempt), false)
                    from unnest($1::uuid[], $2::int[]) h (id, attempt) join shopbot.bot_outbox o on o.answer_id = h.id",
 };
 

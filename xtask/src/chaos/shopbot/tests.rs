@@ -15,7 +15,7 @@ fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
 fn a_short_run_of_the_shop_bot_keeps_every_promise() {
     let outcome = run(20_261_117, 8, None);
     assert!(outcome.broken.is_empty(), "{outcome:?}");
-    assert!(outcome.kills >= 15, "{outcome:?}");
+    assert!(outcome.kills >= 10, "{outcome:?}");
 }
 
 #[test]

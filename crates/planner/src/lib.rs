@@ -1,0 +1,18 @@
+//! The planner: an assistant changes a person's goals, steps and habits through MCP, all or nothing.
+
+pub mod model;
+
+mod calls;
+mod error;
+mod log;
+mod sql;
+mod store;
+mod turns;
+
+pub mod engine;
+pub mod glance;
+pub mod mcp;
+pub mod upkeep;
+
+pub use engine::{Answer, Applied, Caller, Planner, ReadTool, Settings, Watch};
+pub use sql::SQL;
