@@ -236,6 +236,12 @@ impl<'t> Window<'t> {
             || self.after().strip_prefix('.').is_some_and(|rest| rest.starts_with(is_digit_or_marker))
     }
 
+    /// A dot, and more behind it: a fraction has no second one. What stands there may become a marker, so it counts as one now.
+    fn runs_on(&self) -> bool {
+        let is_more = |c: char| c.is_alphanumeric() || matches!(c, '+' | '%' | '(');
+        self.after().strip_prefix('.').is_some_and(|rest| rest.starts_with(is_more))
+    }
+
     /// Part of something longer: an article number, a range, a time.
     fn is_continued(&self) -> bool {
         let before = self.before();
@@ -320,7 +326,8 @@ impl<'t> Window<'t> {
             && (whole == 1 || self.groups[0].len() <= 3);
         let is_zero = |group: &Range<usize>| self.text[group.clone()].bytes().all(|digit| digit == b'0');
         let is_round = whole > 2 && self.groups[whole - 2..whole].iter().all(is_zero);
-        is_grouped && ((has_fraction && !self.is_decimal()) || is_round || (whole > 1 && is_currency(self.after())))
+        is_grouped
+            && ((has_fraction && !self.is_decimal() && !self.runs_on()) || is_round || (whole > 1 && is_currency(self.after())))
     }
 }
 

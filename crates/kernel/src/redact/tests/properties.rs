@@ -1,6 +1,6 @@
 //! What holds for every text, not only for those that somebody thought of.
 
-use proptest::{prelude::*, sample::select};
+use proptest::{prelude::*, sample::select, test_runner::RngSeed};
 use serde_json::json;
 
 use super::*;
@@ -131,8 +131,32 @@ fn planted() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
+fn seeded(mut config: ProptestConfig) -> ProptestConfig {
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(20_261_118);
+    }
+    config
+}
+
+#[test]
+fn a_sum_with_two_dots_before_a_phone_is_read_the_same_way_twice() {
+    for sum in [
+        "+12 345 678.4111.+79123456789",
+        "+12 345 678.41.8-912-345-67-89",
+        "+12 345 678.41.brs_",
+        "+12 345 678.41.%2B79123456789",
+    ] {
+        let text = format!("{sum}{}", "a1".repeat(22));
+        for text in [sum, &text] {
+            let once = redact_text(text);
+            assert_eq!(redact_text(&once), once.as_ref(), "{text}");
+        }
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    // The same cases each time, so that a change is judged by what it changed; `PROPTEST_RNG_SEED` draws others.
+    #![proptest_config(seeded(ProptestConfig::with_cases(512)))]
 
     #[test]
     fn redacting_twice_changes_nothing(text in prop_oneof![4 => rows(), 1 => any::<String>()]) {
