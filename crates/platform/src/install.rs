@@ -59,6 +59,13 @@ pub enum InstallError {
     Db(#[from] DbError),
 }
 
+impl InstallError {
+    fn is_deadlock(&self) -> bool {
+        let (Self::Failed { source, .. } | Self::Db(DbError::Unavailable(source))) = self else { return false };
+        source.as_database_error().is_some_and(|error| error.code().as_deref() == Some("40P01"))
+    }
+}
+
 impl From<sqlx::Error> for InstallError {
     fn from(error: sqlx::Error) -> Self {
         Self::Db(error.into())
@@ -84,9 +91,38 @@ const BOOKKEEPING: &str = "
     create table if not exists platform.functions (
         module text primary key, sha256 text not null, applied_at timestamptz not null default now());";
 
+/// How often a deadlock with those who work meanwhile is answered with another try.
+const DEADLOCKS_MAX: u32 = 5;
+
 /// Installs the modules in the order given. The connection is the owner's, not one of the pool's.
 pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Result<Installed, InstallError> {
     check_server(connection).await?;
+    let mut deadlocks = 0;
+    let installed = loop {
+        match install_all(connection, modules).await {
+            // Processes of the version before work on, and lock the same tables in the order of their work.
+            Err(error) if error.is_deadlock() && deadlocks < DEADLOCKS_MAX => deadlocks += 1,
+            result => break result?,
+        }
+    };
+    if installed.functions > 0 {
+        // Outside: a long reader must not keep us from starting. The default partitions take rows until the next try.
+        if let Err(error) = upkeep(connection).await {
+            tracing::warn!(%error, "install.upkeep");
+        }
+    }
+    Ok(installed)
+}
+
+/// In turn with other installations, which touch the same tables.
+async fn upkeep(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let mut tx = connection.begin().await?;
+    tx.execute(LOCK).await?;
+    tx.execute("select platform.upkeep_journals()").await?;
+    tx.commit().await
+}
+
+async fn install_all(connection: &mut PgConnection, modules: &[Module]) -> Result<Installed, InstallError> {
     if is_up_to_date(connection, modules).await {
         connection.execute("select bus.mend()").await?;
         return Ok(Installed::default());
@@ -95,6 +131,12 @@ pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Resul
     tx.execute("set local client_min_messages = warning; set local check_function_bodies = off").await?;
     tx.execute(LOCK).await?;
     tx.execute(BOOKKEEPING).await?;
+    // Somebody may have done it while we waited.
+    if is_up_to_date(&mut tx, modules).await {
+        tx.execute("select bus.mend()").await?;
+        tx.commit().await?;
+        return Ok(Installed::default());
+    }
     tx.execute("create extension if not exists vector").await.map_err(|error| match error.as_database_error() {
         Some(refused) if refused.code().as_deref() == Some("42501") => InstallError::Unsuitable(
             "this role may not create the extension `vector`; ask an administrator to run `create extension vector` in this database once".into(),
@@ -112,10 +154,6 @@ pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Resul
     sqlx::query("select platform.grant_access($1)").bind(&schemas).execute(&mut *tx).await?;
     tx.execute("select bus.mend()").await?;
     tx.commit().await?;
-    // Outside: a long reader must not keep us from starting. The default partitions take rows until the next try.
-    if let Err(error) = connection.execute("select platform.upkeep_journals()").await {
-        tracing::warn!(%error, "install.upkeep");
-    }
     Ok(installed)
 }
 

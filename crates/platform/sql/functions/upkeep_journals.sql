@@ -12,8 +12,8 @@ declare
     period_end timestamptz;
     removed_xid xid8;
 begin
-    -- One process at a time; the others would only find the work done.
-    if not pg_try_advisory_xact_lock(hashtext('platform.upkeep_journals')) then
+    -- One process at a time, because the others would only find the work done; and none while somebody installs, who locks the same tables.
+    if not pg_try_advisory_xact_lock(hashtext('beresta.install')) then
         return;
     end if;
     perform set_config('platform.retention', 'on', true);

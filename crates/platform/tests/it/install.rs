@@ -1,7 +1,7 @@
 //! Migrations and functions: once, whole, and safe when many processes start at once.
 
 use platform::install::{File, InstallError, Installed, Module, install};
-use sqlx::{Executor, Row};
+use sqlx::{Connection, Executor, PgConnection, Row};
 use testkit::TestDb;
 
 const MODULE: Module = Module {
@@ -54,6 +54,35 @@ async fn twenty_processes_that_start_at_once_install_everything_once() {
     let results: Vec<usize> = futures::future::join_all(starts).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(results.iter().filter(|made| **made > 0).count(), 1, "{results:?}");
     assert_eq!(answer(&db).await, 41);
+}
+
+#[tokio::test]
+async fn an_installation_that_meets_those_who_work_in_a_deadlock_tries_again() {
+    let db = TestDb::empty().await;
+    install(&mut db.owner().await, &[platform::SQL, MODULE]).await.unwrap();
+    let changed = Module {
+        functions: &[
+            File { name: "first", text: "lock table sample.things" },
+            File { name: "second", text: "lock table core.workspaces" },
+        ],
+        ..MODULE
+    };
+    // Somebody works on both tables in the other order, and waits longer before looking for a deadlock.
+    let mut worker = db.owner().await;
+    worker.execute("set deadlock_timeout = '1min'; begin; lock table core.workspaces").await.unwrap();
+    let url = db.url.clone();
+    let installing = tokio::spawn(async move {
+        let mut owner = PgConnection::connect(&url).await.unwrap();
+        owner.execute("set deadlock_timeout = '2s'").await.unwrap();
+        install(&mut owner, &[platform::SQL, changed]).await
+    });
+    let waits = "select exists (select from pg_locks where relation = 'core.workspaces'::regclass and not granted
+                    and database = (select oid from pg_database where datname = current_database()))";
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&mut worker).await.unwrap() {
+        tokio::task::yield_now().await;
+    }
+    worker.execute("lock table sample.things; commit").await.unwrap();
+    assert!(installing.await.unwrap().unwrap().functions > 0);
 }
 
 #[tokio::test]
