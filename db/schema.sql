@@ -4935,6 +4935,8 @@ begin
                     else jsonb_build_object('suppressed_by', j.suppressed_by) end,
                j.template_version, p_trace_id, p_now, p_now
           from judged j
+         -- In one order, because a delivery that comes late locks the head of its channel's queue.
+         order by j.channel_id
         returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error, deliveries.render_meta, deliveries.not_before
     ), told as (
         insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)

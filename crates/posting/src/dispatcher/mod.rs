@@ -358,6 +358,8 @@ impl Dispatcher {
         for (token, held) in by_token {
             let ids: Vec<Uuid> = held.iter().map(|held| held.delivery_id).collect();
             let limit = i32::try_from(ids.len()).unwrap_or(i32::MAX);
+            // From before the answer: whoever was stopped while waiting for it has had its lease for that long too.
+            let started_at = Instant::now();
             let sendings = store::start_sending(self.inner.tools.db.pool(), workspace, &token, limit, &ids).await?;
             started += sendings.len();
             let again_at = self.inner.tools.db.clock().now() + TRY_AGAIN_AFTER;
@@ -366,7 +368,7 @@ impl Dispatcher {
             let left =
                 left.map(|held| Held { slot: again_at, tries: held.tries + 1, ..held }).filter(|held| held.tries < TRIES_MAX);
             self.inner.places.lock().await.entry(workspace).or_default().waiting.extend(left);
-            self.send_all(sendings, in_flight, results);
+            self.send_all(sendings, started_at, in_flight, results);
         }
         Ok(started)
     }
@@ -381,8 +383,13 @@ impl Dispatcher {
         (Arc::clone(&place.in_flight), due)
     }
 
-    fn send_all(&self, sendings: Vec<Sending>, in_flight: &Arc<AtomicUsize>, results: &mpsc::UnboundedSender<Finish>) {
-        let started_at = Instant::now();
+    fn send_all(
+        &self,
+        sendings: Vec<Sending>,
+        started_at: Instant,
+        in_flight: &Arc<AtomicUsize>,
+        results: &mpsc::UnboundedSender<Finish>,
+    ) {
         for sending in sendings {
             self.inner.in_flight.fetch_add(1, Ordering::AcqRel);
             in_flight.fetch_add(1, Ordering::AcqRel);
