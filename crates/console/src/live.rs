@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The regions of the overview, and the topics that the pages of the modules watch.
-const NAMES: [&str; 7] = ["health", "jobs", "errors", "journal", "posting", "shopbot", "actions"];
+const NAMES: [&str; 8] = ["health", "jobs", "errors", "journal", "posting", "shopbot", "actions", "planner"];
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// However much happens, no stream looks more often than this.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -59,6 +59,9 @@ async fn fragment(
         if let Some(answer) = crate::actions::fragment(&visitor, &name, &uri).await? {
             return Ok(answer);
         }
+        if let Some(answer) = crate::planner::fragment(&visitor, &name, &uri).await? {
+            return Ok(answer);
+        }
         return crate::posting::fragment(&visitor, &name, &uri).await;
     }
     let mut tx = ctx.begin().await?;
@@ -73,9 +76,11 @@ static STREAMS: Semaphore = Semaphore::const_new(STREAMS_MAX);
 
 async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Response {
     let Ok(slot) = STREAMS.try_acquire() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
+    // Before the answer, which makes the page fetch everything: a change after that is then a change after this.
+    let seen = data::fingerprints(&visitor.ctx, &info).await;
     let (sender, receiver) = tokio::sync::mpsc::channel(16);
     tokio::spawn(async move {
-        watch(visitor.ctx, info, sender).await;
+        watch(visitor.ctx, info, seen, sender).await;
         drop(slot);
     });
     let stream = futures::stream::unfold(receiver, |mut receiver| async {
@@ -84,10 +89,9 @@ async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Respon
     Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
 }
 
-async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Event>) {
+async fn watch(ctx: Ctx, info: Arc<Info>, mut seen: [u64; NAMES.len()], sender: tokio::sync::mpsc::Sender<Event>) {
     let mut news = ctx.app.db.wake().subscribe(Topic::Jobs);
     let mut published = ctx.app.db.wake().subscribe(Topic::Bus);
-    let mut seen = [0_u64; NAMES.len()];
     let deadline = tokio::time::Instant::now() + STREAM_MAX;
     // Browsers that lost the server all come back at once, unless they are told different times.
     let retry = Duration::from_millis(2000 + rand_ms(3000));
@@ -95,7 +99,7 @@ async fn watch(ctx: Ctx, info: Arc<Info>, sender: tokio::sync::mpsc::Sender<Even
     while tokio::time::Instant::now() < deadline && !sender.is_closed() {
         let now = data::fingerprints(&ctx, &info).await;
         for ((name, before), after) in NAMES.into_iter().zip(&mut seen).zip(now) {
-            if *before != after && *before != 0 {
+            if *before != after {
                 let event = Event::default().event("fragment").data(format!("{{\"name\":\"{name}\"}}"));
                 if sender.send(event).await.is_err() {
                     return;
