@@ -9,18 +9,17 @@ use kernel::AdapterError;
 use outbound::{CallError, Client, Settings};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
 };
 
 const TOKEN_PATH: &str = "/bot123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/sendMessage";
 
-fn client() -> Client {
-    let settings = Settings { request_timeout: Duration::from_millis(500), body_bytes_max: 1000, ..Settings::default() };
-    Client::new(&settings).unwrap()
+async fn call(url: &str) -> Result<outbound::Reply, CallError> {
+    call_within(Settings::default().request_timeout, url).await
 }
 
-async fn call(url: &str) -> Result<outbound::Reply, CallError> {
-    let client = client();
+async fn call_within(request_timeout: Duration, url: &str) -> Result<outbound::Reply, CallError> {
+    let client = Client::new(&Settings { request_timeout, body_bytes_max: 1000, ..Settings::default() }).unwrap();
     client.send(client.request("POST".parse().unwrap(), url).body("x")).await
 }
 
@@ -63,7 +62,10 @@ async fn an_answer_of_any_status_is_an_answer_and_its_retry_after_is_read() {
 
 #[tokio::test]
 async fn a_provider_that_cannot_be_reached_never_saw_the_request() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound and not listening: nobody answers there, and nobody else can take the port meanwhile.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let error = call(&format!("http://127.0.0.1:{port}{TOKEN_PATH}")).await.unwrap_err();
     assert!(matches!(error, CallError::NotSent(_)), "{error}");
     assert!(!AdapterError::from(error).outcome_unknown);
@@ -85,8 +87,12 @@ async fn a_request_that_left_without_a_whole_answer_has_an_unknown_outcome() {
         let _ = stream.write_all(b"\0\0\0 nonsense\r\n\r\n").await;
     })
     .await;
-    for (name, url) in [("dropped", dropped), ("silent", silent), ("cut", cut), ("garbage", garbage)] {
-        let error = call(&url).await.unwrap_err();
+    let patience = Settings::default().request_timeout;
+    let soon = Duration::from_millis(500);
+    for (name, url, limit) in
+        [("dropped", dropped, patience), ("silent", silent, soon), ("cut", cut, patience), ("garbage", garbage, patience)]
+    {
+        let error = call_within(limit, &url).await.unwrap_err();
         assert!(matches!(error, CallError::OutcomeUnknown(_)), "{name}: {error}");
         assert!(!error.to_string().contains("AAAA"), "{name}: the token is in the error: {error}");
         assert!(AdapterError::from(error).outcome_unknown);

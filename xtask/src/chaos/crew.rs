@@ -85,8 +85,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Crew {
-    pub(super) fn new(subject: &'static Subject, program: PathBuf, dir: &Path, seed: u64) -> Result<Self> {
+    pub(super) fn new(subject: &'static Subject, program: &Path, dir: &Path, seed: u64) -> Result<Self> {
         fs::create_dir_all(dir.join("logs"))?;
+        // The processes run in a directory of their own, where a relative path would lead elsewhere.
+        let program = fs::canonicalize(program).with_context(|| format!("cannot run {}", program.display()))?;
         Ok(Self {
             program,
             dir: dir.to_owned(),
@@ -249,8 +251,12 @@ impl Crew {
         for slot in slots.iter_mut().filter(|slot| slot.part == part) {
             let Some(mut child) = slot.child.take() else { continue };
             let own = i32::try_from(child.id()).unwrap_or(i32::MAX);
+            let deadline = Instant::now() + Duration::from_mins(1);
+            // One that only starts does not listen yet, and would die of being asked.
+            while self.base(slot).is_none() && matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(20));
+            }
             let _ = kill(Pid::from_raw(own), Signal::SIGTERM);
-            let deadline = Instant::now() + Duration::from_secs(30);
             let status = loop {
                 match child.try_wait() {
                     Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(20)),

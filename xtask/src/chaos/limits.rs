@@ -8,7 +8,9 @@ use super::{
 
 /// A stopped worker whose lease ran out meanwhile may make its call when it goes on: nobody can fence what is already between
 /// the last check and the network. It does so at once, and only to a channel whose lease expired during the stop.
-const AFTER_A_STOP_MS: i64 = 500;
+const AFTER_A_STOP_MS: i64 = 1_500;
+/// A lease that was over before the worker went on is found so when a monitor looks, which is every five seconds.
+const FOUND_WITHIN_MS: i64 = 5_000;
 
 /// From when to when a channel may be called by a worker that has lost its lease.
 struct Excuse {
@@ -23,7 +25,7 @@ fn excuses(evidence: &Evidence) -> Vec<Excuse> {
         let expired =
             evidence.events.get(&delivery.id).into_iter().flatten().filter(|event| event.action == "sending_lease_expired");
         for event in expired {
-            for (_, to) in evidence.stops.iter().filter(|(from, to)| (*from..=to + AFTER_A_STOP_MS).contains(&event.ms)) {
+            for (_, to) in evidence.stops.iter().filter(|(from, to)| (*from..=to + FOUND_WITHIN_MS).contains(&event.ms)) {
                 let channel = CHANNELS.iter().find(|channel| channel.id == delivery.channel_id);
                 excuses.extend(channel.map(|channel| Excuse { target: channel.target, from: *to, to: to + AFTER_A_STOP_MS }));
             }

@@ -10,7 +10,7 @@ use axum::{Router, http::StatusCode, http::header::LOCATION, routing::any};
 use messengers::{MediaKind, Meta};
 use outbound::Settings;
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::harness::{BODY_BYTES_MAX, Stage, TRANSIENT_PLATFORM, adapter, adapter_with, all_of, class, file};
 
@@ -71,9 +71,10 @@ async fn an_answer_too_large_is_unknown() {
 
 #[tokio::test]
 async fn a_dead_port_is_known_to_have_done_nothing_and_tells_no_token() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound and not listening: nobody answers there, and nobody else can take the port meanwhile.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let base = format!("http://{}", socket.local_addr().unwrap());
     for provider in ["telegram", "max"] {
         let (messenger, channel) = adapter(provider, &base);
         let media = [file(MediaKind::Image, "a.png")];

@@ -147,7 +147,10 @@ async fn a_name_is_refused_when_any_one_of_its_addresses_is_inside() {
 #[tokio::test]
 async fn blocked_closed_and_absent_read_the_same() {
     let open = serve(Router::new().route("/", get(|| async { "inside" }))).await;
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound and not listening: nobody answers there, and nobody else can take the port meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let closed = socket.local_addr().unwrap().port();
     let settings = FetchSettings { ports: vec![open], ..allowing(&[loopback(closed)]) };
     let fetcher = Fetcher::with_lookup(settings, names(&[])).unwrap();
     let blocked = fetch(&fetcher, &format!("http://127.0.0.1:{open}/")).await.unwrap_err();

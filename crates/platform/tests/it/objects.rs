@@ -88,7 +88,10 @@ async fn an_object_over_the_limit_is_refused() {
 #[tokio::test]
 async fn storage_that_does_not_answer_is_a_problem_that_passes_and_tells_no_secret() {
     choose_crypto();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Bound and not listening: nobody answers there, and nobody else can take the port meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let objects = Objects::open(&Place::S3(place(&format!("http://127.0.0.1:{port}"), "hunter2"))).unwrap();
     let error = objects.get(WorkspaceId::new(), "x").await.unwrap_err();
     assert!(!error.to_string().contains("hunter2"), "{error}");

@@ -94,7 +94,7 @@ impl World {
         let router = Router::new().fallback(answer).with_state(site.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         let settings =
-            FetchSettings { allow: vec![address.to_string()], deadline: Duration::from_secs(20), ..FetchSettings::default() };
+            FetchSettings { allow: vec![address.to_string()], deadline: Duration::from_mins(1), ..FetchSettings::default() };
         let fetcher = Fetcher::new(settings).unwrap();
         Self { db, workspace, site, url: format!("http://{address}/feed"), secrets: tempfile::tempdir().unwrap(), fetcher }
     }

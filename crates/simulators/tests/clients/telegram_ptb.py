@@ -9,6 +9,10 @@ from telegram.request import HTTPXRequest
 
 TOKEN = "1001:ptb-token"
 CHANNEL = -1001000000001
+# Longer than a busy machine takes.
+REQUEST = {"httpx_kwargs": {"trust_env": False}} | dict.fromkeys(
+    ["connect_timeout", "read_timeout", "write_timeout", "pool_timeout", "media_write_timeout"], 60
+)
 
 
 async def main():
@@ -16,7 +20,7 @@ async def main():
         TOKEN,
         base_url=f"{BASE}/telegram/bot",
         base_file_url=f"{BASE}/telegram/file/bot",
-        request=HTTPXRequest(httpx_kwargs={"trust_env": False}),
+        request=HTTPXRequest(**REQUEST),
     )
     async with bot:
         await check("getMe is decoded", bot.get_me(), lambda me: me.id == 1001 and me.is_bot)
@@ -74,7 +78,7 @@ async def errors(bot):
     )
     control("faults", {"provider": "telegram", "drop": True, "times": 1})
     await check_error("a dropped connection is a NetworkError", bot.send_message(CHANNEL, "x"), NetworkError)
-    revoked = Bot("1002:revoked", base_url=f"{BASE}/telegram/bot", request=HTTPXRequest(httpx_kwargs={"trust_env": False}))
+    revoked = Bot("1002:revoked", base_url=f"{BASE}/telegram/bot", request=HTTPXRequest(**REQUEST))
     control("tokens", {"provider": "telegram", "token": "1002:revoked", "valid": False})
     await check_error("a revoked token is InvalidToken", revoked.initialize(), InvalidToken)
 

@@ -58,7 +58,7 @@ async fn a_call_has_the_time_it_began_and_the_time_it_was_decided() {
         let calls = sim.read(&format!("calls?provider={provider}")).await;
         let call = &calls["calls"][0];
         let took = call["at"].as_i64().unwrap() - call["started_at"].as_i64().unwrap();
-        assert!((60..10_000).contains(&took), "{provider}: {call}");
+        assert!(took >= 60, "{provider}: {call}");
     }
 }
 

@@ -82,8 +82,12 @@ async fn an_update_older_than_a_day_is_given_up() {
     let hook = Hook::start(&[]).await;
     hook.always(500);
     sim.telegram_ok("setWebhook", json!({"url": hook.url})).await;
-    sim.control("clock", json!({"scale": 0.000_01})).await;
-    let queued = write(&sim, 5, "old", json!("settled")).await;
+    // It is tried again at once, and only then is it a day later.
+    let a_day_later = async {
+        hook.wait_for(2).await;
+        sim.control("clock", json!({"scale": 0.000_01})).await
+    };
+    let (queued, _) = tokio::join!(write(&sim, 5, "old", json!("settled")), a_day_later);
     assert_eq!(queued["delivery"]["delivered"], false);
     assert!(queued["delivery"]["attempts"].as_u64().is_some_and(|attempts| attempts > 1), "{queued}");
     let info = sim.telegram_ok("getWebhookInfo", json!({})).await;

@@ -34,7 +34,10 @@ async fn a_feed_that_cannot_be_reached_is_recorded_and_left_alone_for_longer_and
 #[tokio::test]
 async fn addresses_that_are_closed_absent_or_inside_read_the_same_in_the_record() {
     let world = World::new().await;
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Bound and not listening: nobody answers there, and nobody else can take the port meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let closed = socket.local_addr().unwrap();
     let settings = FetchSettings { allow: vec![closed.to_string()], ..FetchSettings::default() };
     let puller = Puller::new(world.db.db.clone(), Fetcher::new(settings).unwrap(), world.secrets());
     let mut errors = Vec::new();
