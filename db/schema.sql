@@ -625,18 +625,20 @@ $$;
 
 CREATE FUNCTION actions.check_object(p_field text, p_value jsonb, p_bytes_max integer) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
-    AS $$
+    AS $_$
 begin
     if p_value is null or jsonb_typeof(p_value) = 'null' then
         return null;
     elsif jsonb_typeof(p_value) <> 'object' then
         raise exception '`%` is a JSON object', p_field using errcode = 'ZA003', column = p_field;
-    elsif pg_column_size(p_value) > p_bytes_max then
+    elsif greatest(pg_column_size(p_value), octet_length(p_value::text)) > p_bytes_max then
         raise exception '`%` is larger than % bytes', p_field, p_bytes_max using errcode = 'ZA003', column = p_field;
+    elsif jsonb_path_exists(p_value, 'strict $.**{33}') then
+        raise exception '`%` is more than 32 levels deep', p_field using errcode = 'ZA003', column = p_field;
     end if;
     return p_value;
 end
-$$;
+$_$;
 
 
 --
@@ -800,9 +802,10 @@ CREATE FUNCTION actions.plain_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select case when regexp_replace(t.text, '[[:space:]\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2064\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]', '', 'g') <> '' then t.text end
-      from (select btrim(regexp_replace(regexp_replace(regexp_replace(left(p_text, 2000),
+      from (select btrim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(left(p_text, 2000),
                '[[:space:]\u0085\u2028\u2029]+', ' ', 'g'),
                '[[:cntrl:]\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\U000e0000-\U000e007f]', '', 'g'),
+               '<[A-Za-z/!?][^<>]*>', '', 'g'),
                '<+(?=[A-Za-z/!?])', '', 'g')) as text) t
 $$;
 

@@ -138,7 +138,7 @@ export interface StartAction {
   workspaceId?: string | null;
 }
 
-/** How an action goes on, or that it has ended. What is absent or null stays as it was. */
+/** How an action goes on, or that it has ended. What is absent or null stays as it was, except that an error never keeps the text: it said what was being done. */
 export interface UpdateAction {
   actionId: string;
   actionType?: ActionTypeName | null;

@@ -45,7 +45,7 @@ class Watch {
 
   /** @param {import('./index.d.ts').WatchOptions} options */
   constructor(options) {
-    this.#options = { history: 50, recent: 15, ...options };
+    this.#options = { ...options, history: options.history ?? 50, recent: options.recent ?? 15 };
     this.#api = options.api ?? new ChatApi(options);
     this.#state = new ChatState(options.known);
     this.#run();

@@ -14,6 +14,27 @@ function stage(t, options = {}, server = new FakeServer()) {
   return { server, told, watch, live };
 }
 
+/** Long timers run by seconds that pass only when told to, while this test lasts; short ones run as ever. */
+function seconds(t) {
+  const { setTimeout: wait, clearTimeout: forget } = globalThis;
+  const timers = new Map();
+  let now = 0;
+  globalThis.setTimeout = (callback, ms, ...more) => {
+    if (ms < 10_000) return wait(callback, ms, ...more);
+    const name = {};
+    timers.set(name, { callback, at: now + ms });
+    return name;
+  };
+  globalThis.clearTimeout = (name) => { if (!timers.delete(name)) forget(name); };
+  t.after(() => { Object.assign(globalThis, { setTimeout: wait, clearTimeout: forget }); });
+  return (count) => {
+    now += count * 1000;
+    for (const [name, { callback, at }] of timers) {
+      if (at <= now && timers.delete(name)) callback();
+    }
+  };
+}
+
 const texts = ({ messages }) => messages.map(({ text }) => text);
 const ids = (actions) => actions.map(({ actionId }) => actionId);
 const paths = (server) => server.requests.map(({ pathname }) => pathname.split('/').at(-1));
@@ -225,25 +246,14 @@ test('a cursor that is too old leads to one look at everything, and the stream g
 });
 
 test('a resync that takes longer than the longest silence comes to its end, because somebody answers all the time', async (t) => {
-  // Seconds that pass only here: five for every page, which is far from a silence alone, and beyond it together.
-  const { setTimeout: wait, clearTimeout: forget } = globalThis;
-  const silences = new Map();
-  let now = 0;
-  globalThis.setTimeout = (callback, ms, ...more) => {
-    if (ms < 10_000) return wait(callback, ms, ...more);
-    const name = {};
-    silences.set(name, { callback, at: now + ms });
-    return name;
-  };
-  globalThis.clearTimeout = (name) => { if (!silences.delete(name)) forget(name); };
-  t.after(() => { Object.assign(globalThis, { setTimeout: wait, clearTimeout: forget }); });
+  // Five seconds for every page, which is far from a silence alone, and beyond it together.
+  const pass = seconds(t);
   const server = new FakeServer();
   let pages = 0;
   const fetch = async (url, init) => {
     if (url.includes('before=')) {
       pages += 1;
-      now += 5_000;
-      for (const { callback, at } of silences.values()) if (at <= now) callback();
+      pass(5);
     }
     return server.fetch(url, init);
   };
@@ -256,6 +266,35 @@ test('a resync that takes longer than the longest silence comes to its end, beca
   assert.equal(told.messages.length, 2000);
   assert.ok(pages * 5_000 > 40_000, `${pages} pages take longer than the silence`);
   assert.equal(paths(server).filter((path) => path === 'events').length, 2, 'one connection before it, one that it came through');
+});
+
+test('a connection on which nobody says anything for forty seconds is given up, and what was missed is read', async (t) => {
+  const pass = seconds(t);
+  const { server, told, live } = stage(t);
+  await live();
+  pass(39);
+  server.say('in time');
+  await until('it', () => told.messages.length === 1);
+  pass(39);
+  assert.equal(paths(server).filter((path) => path === 'events').length, 1, 'whoever speaks is there');
+  pass(2);
+  await until('another connection', () => paths(server).filter((path) => path === 'events').length === 2);
+  await live();
+  server.say('after');
+  await until('what comes then', () => texts(told).at(-1) === 'after');
+  assert.deepEqual(texts(told), ['in time', 'after']);
+});
+
+test('a token that is a function is asked before each call, and what is undefined has its default', async (t) => {
+  const server = new FakeServer();
+  server.say('said');
+  let calls = 0;
+  const token = async () => `t${calls += 1}`;
+  const { told, live } = stage(t, { token, history: undefined, recent: undefined }, server);
+  await live();
+  assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ['Bearer t1', 'Bearer t2', 'Bearer t3']);
+  assert.equal(server.requests[0].query.recent, '15');
+  assert.deepEqual(texts(told), ['said']);
 });
 
 test('the greeting does not move the cursor past a resync that was not heard', async (t) => {

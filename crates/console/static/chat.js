@@ -175,9 +175,12 @@ const watch = watchChat({
 });
 
 // Nobody looks: let the connection go, a browser allows few of them to one server.
-document.addEventListener('visibilitychange', () => (document.hidden ? watch.pause() : watch.resume()));
+const mind = () => (document.hidden ? watch.pause() : watch.resume());
+document.addEventListener('visibilitychange', mind);
 addEventListener('pagehide', () => watch.pause());
-addEventListener('pageshow', (event) => { if (event.persisted) watch.resume(); });
+addEventListener('pageshow', (event) => { if (event.persisted) mind(); });
+// A page that was opened behind another one is told nothing of it.
+if (document.hidden) mind();
 addEventListener('online', () => { if (!document.hidden) watch.resume(); });
 
 // Saying something. The same words keep their id until they are said, so that a second try says them once.

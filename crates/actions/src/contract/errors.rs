@@ -93,8 +93,8 @@ fn field_rule(field: &str, lang: Lang) -> String {
     let (ru, en) = match field {
         "chatId" | "actionId" | "messageId" => ("от 1 до 128 видимых символов", "1 to 128 characters that can be seen"),
         "actionType" => ("от 1 до 64 видимых символов", "1 to 64 characters that can be seen"),
-        "payload" => ("объект JSON не больше 32 КБ", "a JSON object of at most 32 KB"),
-        "metadata" => ("объект JSON не больше 16 КБ", "a JSON object of at most 16 KB"),
+        "payload" => ("объект JSON не больше 32 КБ и не глубже 32 уровней", "a JSON object of at most 32 KB and 32 levels"),
+        "metadata" => ("объект JSON не больше 16 КБ и не глубже 32 уровней", "a JSON object of at most 16 KB and 32 levels"),
         "text" => ("от 1 до 8000 символов", "1 to 8000 characters"),
         "status" => ("processing, done или error", "processing, done or error"),
         "role" => ("user, bot или system", "user, bot or system"),

@@ -30,7 +30,8 @@ pub struct StartAction {
     pub payload: Option<Map<String, Value>>,
 }
 
-/// How an action goes on, or that it has ended. What is absent or null stays as it was.
+/// How an action goes on, or that it has ended. What is absent or null stays as it was, except that an error never keeps the text: it said what was
+/// being done.
 #[derive(Clone, Debug, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateAction {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqlx::Connection;
 use tokio::task::JoinSet;
 
-use crate::world::World;
+use crate::world::{World, code};
 
 const START: &str = "select actions.start_action($1, 'c', $2, 'x', '2 hours', $3)->>'outcome'";
 const UPDATE: &str = "select actions.update_action($1, $2, $3, $4)->>'outcome'";
@@ -86,6 +86,34 @@ async fn changes_from_many_connections_are_published_once_each_in_the_order_in_w
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
     let last = world.get("/api/chat/actions?chatId=c").await["actions"][0].clone();
     assert_eq!(published.last().unwrap(), &last);
+}
+
+#[tokio::test]
+async fn starts_and_endings_of_one_action_at_once_are_one_ending_and_nothing_goes_back() {
+    let world = World::new().await;
+    let processes = [world.test.another(), world.test.another(), world.test.another()];
+    let mut tasks = JoinSet::new();
+    for n in 0..60 {
+        let (db, workspace) = (processes[n % 3].clone(), world.workspace);
+        tasks.spawn(async move {
+            let ask = match n % 4 {
+                0 | 1 => sqlx::query_scalar::<_, String>(START).bind(workspace.uuid()).bind("a").bind("x"),
+                2 => sqlx::query_scalar(UPDATE).bind(workspace.uuid()).bind("a").bind("done").bind(None::<String>),
+                _ => sqlx::query_scalar(UPDATE).bind(workspace.uuid()).bind("a").bind("error").bind(None::<String>),
+            };
+            // An ending that comes before any start is told that there is nothing to end.
+            let outcome = ask.fetch_one(db.pool()).await;
+            outcome.unwrap_or_else(|error| code(&error))
+        });
+    }
+    let outcomes = tasks.join_all().await;
+    world.update("a", "done", json!({})).await;
+    assert_eq!(count(&outcomes, "created"), 1);
+    assert!(outcomes.iter().all(|outcome| ["created", "changed", "unchanged", "ignored", "ZA004"].contains(&outcome.as_str())));
+    let told: Vec<Value> = world.published("c").await.iter().map(|action| action["status"].clone()).collect();
+    assert!(told == ["processing", "done"] || told == ["processing", "error"], "{told:?}");
+    let stored = world.rows("select status from actions.actions").await;
+    assert_eq!((stored.len(), &stored[0]["status"]), (1, &told[1]));
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ async fn a_text_from_a_module_is_made_plain_too() {
     for (given, shown) in [
         ("  Читаем\nотчёт.pdf ", Some("Читаем отчёт.pdf")),
         ("photo\u{202e}gpj.exe\u{200f}\u{1b}[31m", Some("photogpj.exe[31m")),
-        ("<<<b>img src=x onerror=alert(1)>", Some("b>img src=x onerror=alert(1)>")),
+        ("<<<b>img src=x onerror=alert(1)>", Some("img src=x onerror=alert(1)>")),
         ("1 < 2 << 3", Some("1 < 2 << 3")),
         ("\n\u{202e}", None),
         ("\u{200b}\u{2800}\u{2062}", None),
@@ -64,7 +64,7 @@ async fn a_text_from_a_module_is_made_plain_too() {
     }
     let start = "select actions.start_action($1, 'c', 'a', 'x', '6 hours', '<b>Читаем</b>\u{202e}')->'action'->>'displayText'";
     let shown: String = sqlx::query_scalar(start).bind(world.workspace.uuid()).fetch_one(&mut *tx).await.unwrap();
-    assert_eq!(shown, "b>Читаем/b>");
+    assert_eq!(shown, "Читаем");
     let hours = "select extract(epoch from deadline - created_at)::int / 3600 from actions.actions";
     assert_eq!(sqlx::query_scalar::<_, i32>(hours).fetch_one(&mut *tx).await.unwrap(), 6, "as long as the module says");
 }

@@ -71,7 +71,11 @@ async fn a_workspace_that_is_not_the_tokens_is_answered_like_one_that_does_not_e
 async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_nothing() {
     let world = World::new().await;
     let whole = json!({ "chatId": "c", "actionId": "a", "actionType": "x" });
-    let deep = json!({ "n": (0..8000).collect::<Vec<_>>() });
+    let many = json!({ "n": (0..8000).collect::<Vec<_>>() });
+    // Short as it comes, and three hundred digits each as everybody would be told.
+    let long = json!({ "n": vec![1e300; 500] });
+    let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!({ "n": inner }));
+    let deep = nested(33);
     for (field, value) in [
         ("chatId", json!("")),
         ("chatId", json!("x".repeat(129))),
@@ -82,7 +86,9 @@ async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_
         ("actionType", json!("")),
         ("actionType", json!("x".repeat(65))),
         ("payload", json!({ "text": "x".repeat(40_000) })),
-        ("payload", deep),
+        ("payload", many),
+        ("payload", long.clone()),
+        ("payload", deep.clone()),
     ] {
         let mut body = whole.clone();
         body[field] = value;
@@ -122,6 +128,8 @@ async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_
         ("text", json!({ "text": "x".repeat(8001) })),
         ("messageId", json!({ "text": "x", "messageId": " " })),
         ("metadata", json!({ "text": "x", "metadata": { "a": "x".repeat(20_000) } })),
+        ("metadata", json!({ "text": "x", "metadata": long })),
+        ("metadata", json!({ "text": "x", "metadata": deep })),
     ] {
         let error = refused(&world, "/api/chats/c/messages", body, 422, "request.invalid").await;
         assert_eq!(error["details"]["field"], field);
@@ -130,6 +138,8 @@ async fn what_can_be_no_action_or_message_is_refused_with_its_field_and_changes_
         assert_eq!(world.here.ask(&world.token, "GET", path, None, &[]).await.0, 422, "{path}");
     }
     assert!(world.rows("select from actions.chats").await.is_empty(), "nothing was stored");
+    world.start("deep", json!({ "payload": nested(32) })).await;
+    assert_eq!(world.get("/api/chat/actions?chatId=c").await["actions"][0]["payload"], nested(32));
 }
 
 #[tokio::test]

@@ -92,6 +92,8 @@ async fn changes_are_compared_by_content_and_an_update_that_changes_nothing_publ
     world.start("a", json!({ "payload": { "progress": 0.5, "step": "разбор", "list": [1, 2] } })).await;
     let same = json!({ "payload": { "list": [1, 2], "step": "разбор", "progress": 0.50 } });
     assert_eq!(world.update("a", "processing", same).await.0, "unchanged");
+    let spelled_otherwise = json!({ "payload": { "progress": 5e-1, "step": "разбор", "list": [1.0, 20e-1] } });
+    assert_eq!(world.update("a", "processing", spelled_otherwise).await.0, "unchanged");
     let (outcome, action) = world.update("a", "processing", json!({ "payload": { "progress": 0.75 } })).await;
     assert_eq!(
         (outcome.as_str(), &action["payload"], &action["status"]),

@@ -102,6 +102,26 @@ async fn an_action_that_is_being_ended_at_that_moment_is_left_alone() {
 }
 
 #[tokio::test]
+async fn an_ending_that_comes_while_the_watchdog_ends_it_waits_and_is_late() {
+    let world = World::new().await;
+    world.start("a", json!({})).await;
+    world.advance(TWO_HOURS);
+    let mut watchdog = world.test.db.begin_system().await.unwrap();
+    let ended: i32 = sqlx::query_scalar("select actions.expire_overdue()").fetch_one(&mut *watchdog).await.unwrap();
+    assert_eq!(ended, 1);
+    let (db, workspace) = (world.test.another(), world.workspace);
+    let waiting = tokio::spawn(async move {
+        let query = "select actions.update_action($1, 'a', 'done')->>'outcome'";
+        sqlx::query_scalar::<_, String>(query).bind(workspace.uuid()).fetch_one(db.pool()).await.unwrap()
+    });
+    world.until_somebody_waits().await;
+    watchdog.commit().await.unwrap();
+    assert_eq!(waiting.await.unwrap(), "ignored");
+    assert_eq!(world.journal("a").await, "action_started action_timeout action_late");
+    assert_eq!(world.published("c").await.len(), 2);
+}
+
+#[tokio::test]
 async fn a_full_payload_makes_room_for_the_code() {
     let world = World::new().await;
     world.start("a", json!({ "payload": { "text": "x".repeat(32_740) } })).await;
