@@ -8615,7 +8615,7 @@ CREATE TABLE core.api_tokens (
     person text,
     CONSTRAINT token_is_a_sha256 CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT token_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
-    CONSTRAINT token_person_plain CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text) AND (person !~ '[[:cntrl:]]'::text)))
+    CONSTRAINT token_person_plain CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text) AND (person !~ '[[:cntrl:]\u2028\u2029]'::text)))
 );
 
 ALTER TABLE ONLY core.api_tokens FORCE ROW LEVEL SECURITY;

@@ -30,6 +30,12 @@ impl DbError {
         matches!(self, Self::Unavailable(_))
     }
 
+    /// Whether somebody else held what was needed for longer than we wait.
+    pub fn is_lock_timeout(&self) -> bool {
+        let Self::Unavailable(source) = self else { return false };
+        source.as_database_error().is_some_and(|error| error.code().as_deref() == Some("55P03"))
+    }
+
     /// Whether a function of ours refused with this SQLSTATE.
     pub fn is_refusal(&self, sqlstate: &str) -> bool {
         matches!(self, Self::Refused { code, .. } if code == sqlstate)

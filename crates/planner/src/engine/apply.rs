@@ -20,7 +20,7 @@ use crate::{
 
 const TOOL: &str = "apply_actions";
 const FIELDS: [&str; 2] = ["preview_id", "idempotency_key"];
-/// Previews that are marked as expired beside the one that was asked for.
+/// Previews that are marked as expired in one transaction.
 const EXPIRE_MAX: i32 = 1000;
 
 pub(super) async fn apply(
@@ -38,9 +38,7 @@ pub(super) async fn apply(
         turn = planner.turns.take(caller.person) => turn,
         () = watch.cancelled() => return Ok(Applied::Cancelled),
     };
-    let applied = in_turn(planner, caller, preview_id, key, watch).await;
-    drop(turn);
-    match applied {
+    match turn.during(in_turn(planner, caller, preview_id, key, watch)).await {
         Ok(applied) => Ok(applied),
         Err(Stop::Refused(refusal)) => refuse(planner, caller, preview_id, &refusal).await.map(Applied::Answered),
         Err(Stop::Db(error)) => Err(error),
@@ -122,10 +120,16 @@ async fn refuse(planner: &Planner, caller: &Caller, preview_id: Uuid, refusal: &
     Ok(answer::failed_apply(&plan, place_of_stale(&plan, refusal), refusal))
 }
 
+/// All whose time is over, the one that was asked for among them.
 async fn expire(planner: &Planner, caller: &Caller) -> Result<(), DbError> {
-    let mut tx = planner.db.begin(caller.workspace).await?;
-    store::expire_previews(&mut *tx, Some(caller.workspace), EXPIRE_MAX).await?;
-    Ok(tx.commit().await?)
+    loop {
+        let mut tx = planner.db.begin(caller.workspace).await?;
+        let count = store::expire_previews(&mut *tx, Some(caller.workspace), EXPIRE_MAX).await?;
+        tx.commit().await?;
+        if count < EXPIRE_MAX {
+            return Ok(());
+        }
+    }
 }
 
 /// The first action that names something stale, or through which it was seen: a step by its goal, the steps of a goal by one of them.

@@ -25,19 +25,21 @@ pub(super) async fn preview(planner: &Planner, caller: &Caller, arguments: &Map<
         Ok(batch) => batch,
         Err(mistake) => return Ok(answer::mistake(&mistake)),
     };
-    let _turn = planner.turns.take(caller.person).await;
-    let mut tx = planner.db.begin(caller.workspace).await?;
-    let opening = store::begin_preview(&mut tx, caller).await?;
-    if let Err(mistake) = plan::fill_dates(&mut batch, &opening.today) {
-        return Ok(answer::mistake(&mistake));
-    }
-    let draft = Draft { opening, looks: plan::looks(&batch), plan: batch, undoes: None };
-    let answer = draft.try_and_keep(&mut tx, caller).await?;
-    if !answer.is_error {
-        tx.commit().await?;
-        planner.db.wake().tell(Topic::Bus);
-    }
-    Ok(answer)
+    let make = async {
+        let mut tx = planner.db.begin(caller.workspace).await?;
+        let opening = store::begin_preview(&mut tx, caller).await?;
+        if let Err(mistake) = plan::fill_dates(&mut batch, &opening.today) {
+            return Ok(answer::mistake(&mistake));
+        }
+        let draft = Draft { opening, looks: plan::looks(&batch), plan: batch, undoes: None };
+        let answer = draft.try_and_keep(&mut tx, caller).await?;
+        if !answer.is_error {
+            tx.commit().await?;
+            planner.db.wake().tell(Topic::Bus);
+        }
+        Ok(answer)
+    };
+    planner.turns.take(caller.person).await.during(make).await
 }
 
 /// A preview that is being made, in the turn of its person.

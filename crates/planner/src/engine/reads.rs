@@ -158,14 +158,16 @@ pub(super) async fn set_time_zone(planner: &Planner, caller: &Caller, arguments:
         Ok(time_zone) => time_zone,
         Err(mistake) => return Ok(answer::mistake(&mistake)),
     };
-    let _turn = planner.turns.take(caller.person).await;
-    let mut tx = planner.db.begin(caller.workspace).await?;
-    let set = match store::set_time_zone(&mut tx, caller, time_zone.trim()).await {
-        Ok(set) => set,
-        Err(Stop::Refused(refusal)) => return Ok(answer::refusal(&refusal)),
-        Err(Stop::Db(error)) => return Err(error),
+    let set = async {
+        let mut tx = planner.db.begin(caller.workspace).await?;
+        let set = match store::set_time_zone(&mut tx, caller, time_zone.trim()).await {
+            Ok(set) => set,
+            Err(Stop::Refused(refusal)) => return Ok(answer::refusal(&refusal)),
+            Err(Stop::Db(error)) => return Err(error),
+        };
+        tx.commit().await?;
+        planner.db.wake().tell(platform::wake::Topic::Bus);
+        Ok(answer::read(fields(set).unwrap_or_default()))
     };
-    tx.commit().await?;
-    planner.db.wake().tell(platform::wake::Topic::Bus);
-    Ok(answer::read(fields(set).unwrap_or_default()))
+    planner.turns.take(caller.person).await.during(set).await
 }

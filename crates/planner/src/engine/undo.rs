@@ -18,21 +18,23 @@ pub(super) async fn undo(planner: &Planner, caller: &Caller, arguments: &Map<Str
         Ok(undoes) => undoes,
         Err(mistake) => return Ok(answer::mistake(&mistake)),
     };
-    let _turn = planner.turns.take(caller.person).await;
-    let mut tx = planner.db.begin(caller.workspace).await?;
-    let opening = store::begin_preview(&mut tx, caller).await?;
-    let plan = match store::plan_undo(&mut tx, caller, undoes).await {
-        Ok(plan) => plan,
-        Err(Stop::Refused(refusal)) => return Ok(answer::refusal(&refusal)),
-        Err(Stop::Db(error)) => return Err(error),
+    let make = async {
+        let mut tx = planner.db.begin(caller.workspace).await?;
+        let opening = store::begin_preview(&mut tx, caller).await?;
+        let plan = match store::plan_undo(&mut tx, caller, undoes).await {
+            Ok(plan) => plan,
+            Err(Stop::Refused(refusal)) => return Ok(answer::refusal(&refusal)),
+            Err(Stop::Db(error)) => return Err(error),
+        };
+        let draft = Draft { opening, looks: plan.looks, plan: plan.actions, undoes: Some(undoes) };
+        let answer = draft.try_and_keep(&mut tx, caller).await?;
+        if !answer.is_error {
+            tx.commit().await?;
+            planner.db.wake().tell(Topic::Bus);
+        }
+        Ok(answer)
     };
-    let draft = Draft { opening, looks: plan.looks, plan: plan.actions, undoes: Some(undoes) };
-    let answer = draft.try_and_keep(&mut tx, caller).await?;
-    if !answer.is_error {
-        tx.commit().await?;
-        planner.db.wake().tell(Topic::Bus);
-    }
-    Ok(answer)
+    planner.turns.take(caller.person).await.during(make).await
 }
 
 fn check(arguments: &Map<String, Value>) -> Result<Uuid, Mistake> {

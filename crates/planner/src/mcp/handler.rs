@@ -20,7 +20,7 @@ use tracing::Instrument;
 
 use super::{
     resources,
-    result::{TOO_MANY, cancelled, error_of, into_result, refuse, too_many, trouble},
+    result::{TOO_MANY, cancelled, error_of, failure, into_result, refuse, too_many, trouble},
     tools::{self, Call},
     watch,
 };
@@ -98,7 +98,7 @@ impl Handler {
         let entry = match Entry::open(self.planner.db(), caller, place, name, arguments).await {
             Ok(entry) => entry,
             // What cannot be logged is not done: nothing happens that nobody can look up.
-            Err(error) => return Ok(into_result(trouble(&error.into())).into()),
+            Err(error) => return Ok(into_result(failure(error)).into()),
         };
         let Some(tool) = tools::find(name) else {
             let words = tools::unknown(name);
@@ -125,7 +125,7 @@ impl Handler {
         // The net under panics of the HTTP layers does not reach here: this runs on a task of its own.
         match AssertUnwindSafe(self.dispatch(call, arguments, caller, context)).catch_unwind().await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => trouble(&error.into()),
+            Ok(Err(error)) => failure(error),
             Err(_panic) => {
                 tracing::error!("mcp.panic");
                 refuse(&Problem::internal().message, "Call again later; for apply_actions with the same idempotency_key.")

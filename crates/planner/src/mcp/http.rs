@@ -27,6 +27,7 @@ use rmcp::{
     },
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::{
     Handler, MESSAGE_BYTES_MAX,
@@ -90,6 +91,17 @@ pub fn router_with<S: ServerHandler>(
 
 type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 
+/// What a request has to do with sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is of the era that has none.
+    Alone,
+    /// It names none, so that it may open one.
+    MayOpen,
+    /// It names one of its caller's.
+    Inside,
+}
+
 /// Where callers show who they are. Behind it nobody asks again.
 struct Door<S> {
     planner: Planner,
@@ -109,19 +121,17 @@ impl<S: ServerHandler> Door<S> {
     async fn serve(&self, app: &App, mut request: Request) -> Result<Response, Failure> {
         let caller = self.authenticate(app, request.headers()).await?;
         let owner = Owner::from(&caller);
-        let session = self.session_of(&mut request, owner)?;
+        let standing = self.standing_of(&mut request, owner)?;
         let is_stream = request.method() == Method::GET;
         request.extensions_mut().insert(caller);
-        let response = self.service(&app.stop).handle(request).await.map(Body::new);
-        let named = response.headers().get(&SESSION_ID).and_then(|id| id.to_str().ok());
-        let opened: Option<SessionId> = named.filter(|_| session.is_none()).map(Into::into);
-        if let Some(id) = opened
-            && !self.sessions.admit(id, owner).await
-        {
-            let words =
-                "too many MCP sessions are open right now; end one, or use the protocol version 2026-07-28, which has none";
-            return Err(Problem::new(503, Kind::Unavailable, "mcp.sessions", words).retry_after(COME_BACK_AFTER).into());
-        }
+        let service = self.service(&app.stop).clone();
+        let response = if standing == Standing::MayOpen {
+            // On a task of its own: whoever goes away in the middle of it would leave a session behind that nobody has counted.
+            let opening = open(service, Arc::clone(&self.sessions), request, owner);
+            tokio::spawn(opening.in_current_span()).await.map_err(|_panic| Problem::internal())??
+        } else {
+            service.handle(request).await.map(Body::new)
+        };
         // Nobody waits for the end of a stream that has none.
         Ok(if is_stream { until(response, app.stop.clone()) } else { response })
     }
@@ -131,17 +141,17 @@ impl<S: ServerHandler> Door<S> {
         self.planner.caller(&ctx.principal, ctx.trace_id).await
     }
 
-    /// The session that a request names, if it is of the era that has sessions. One that belongs to somebody else is one that does not exist.
-    fn session_of(&self, request: &mut Request, owner: Owner) -> Result<Option<String>, Problem> {
+    /// How a request stands to sessions. One that belongs to somebody else is one that does not exist.
+    fn standing_of(&self, request: &mut Request, owner: Owner) -> Result<Standing, Problem> {
         let version = request.headers().get(&PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
         if version.is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE.as_str()) {
             // It means nothing in this era, so nothing behind this door may be led astray by it.
             request.headers_mut().remove(&SESSION_ID);
-            return Ok(None);
+            return Ok(Standing::Alone);
         }
-        let Some(id) = request.headers().get(&SESSION_ID) else { return Ok(None) };
+        let Some(id) = request.headers().get(&SESSION_ID) else { return Ok(Standing::MayOpen) };
         let id = id.to_str().ok().filter(|id| self.sessions.belongs_to(id, owner));
-        id.map(|id| Some(id.to_owned())).ok_or_else(|| Problem::not_found("session"))
+        id.map(|_theirs| Standing::Inside).ok_or_else(|| Problem::not_found("session"))
     }
 
     fn service(&self, stop: &CancellationToken) -> &Service<S> {
@@ -159,6 +169,24 @@ impl<S: ServerHandler> Door<S> {
             StreamableHttpService::new(make, Arc::clone(&self.sessions.manager), config)
         })
     }
+}
+
+/// Carries out a request that may open a session, and counts it.
+async fn open<S: ServerHandler>(
+    service: Service<S>,
+    sessions: Arc<Sessions>,
+    request: Request,
+    owner: Owner,
+) -> Result<Response, Problem> {
+    let response = service.handle(request).await.map(Body::new);
+    let opened: Option<SessionId> = response.headers().get(&SESSION_ID).and_then(|id| id.to_str().ok()).map(Into::into);
+    if let Some(id) = opened
+        && !sessions.admit(id, owner).await
+    {
+        let words = "too many MCP sessions are open right now; end one, or use the protocol version 2026-07-28, which has none";
+        return Err(Problem::new(503, Kind::Unavailable, "mcp.sessions", words).retry_after(COME_BACK_AFTER));
+    }
+    Ok(response)
 }
 
 /// Says that everything is over a while after the process was asked to stop, so that calls which have begun can come to their end.

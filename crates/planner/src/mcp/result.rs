@@ -1,6 +1,7 @@
 //! Answers of the engine as results of tools, and the refusals that this layer makes itself.
 
 use kernel::Problem;
+use platform::DbError;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,12 +21,22 @@ pub(super) fn refuse(error: &str, hint: &str) -> Answer {
     Answer { body, is_error: true }
 }
 
+const CALL_AGAIN: &str = "Call again with the same arguments in a moment. For apply_actions keep the same idempotency_key: if the batch was \
+    applied after all, its stored result comes back and nothing is done twice.";
+
+/// The database did not answer, or somebody else had the turn for too long.
+pub(super) fn failure(error: DbError) -> Answer {
+    if error.is_lock_timeout() {
+        return refuse("Another call that changes the same things is still under way", CALL_AGAIN);
+    }
+    trouble(&error.into())
+}
+
 /// The database did not answer, or answered something that it never should. Whether a commit came through may be unknown, so
 /// the hint says what is safe.
 pub(super) fn trouble(problem: &Problem) -> Answer {
     let hint = if problem.retryable {
-        "Call again with the same arguments in a moment. For apply_actions keep the same idempotency_key: if the batch was applied after all, \
-         its stored result comes back and nothing is done twice."
+        CALL_AGAIN
     } else {
         "The same call will fail again: correct its arguments, or tell the person who runs this server."
     };
@@ -65,8 +76,6 @@ pub(super) fn error_of(answer: &Answer) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use platform::DbError;
-
     use super::*;
 
     #[test]

@@ -154,7 +154,9 @@ fn step() -> Value {
 }
 
 fn habit() -> Value {
-    let streak = open(json!({ "current": whole("Due days in a row until now."), "longest": whole("The most there ever were.") }));
+    let streak = open(
+        json!({ "current": whole("Due days in a row until now."), "longest": whole("The most there ever were, by the days that the habit is for now.") }),
+    );
     json!({ "habit_id": whole("Its id."), "title": text("Its title."), "streak": streak })
 }
 

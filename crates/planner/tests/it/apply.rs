@@ -63,6 +63,21 @@ async fn another_persons_key_means_nothing() {
 }
 
 #[tokio::test]
+async fn a_preview_is_marked_expired_however_many_others_are_overdue() {
+    let world = World::new().await;
+    let ann = world.caller("ann").await;
+    let preview = world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
+    let older = "jsonb_build_object('preview_id', gen_random_uuid(), 'expires_at', p.expires_at - interval '1 minute')";
+    let many = format!(
+        "insert into planner.previews select (jsonb_populate_record(p, {older})).* from planner.previews p, generate_series(1, 1000)"
+    );
+    assert_eq!(world.try_run(&many).await.unwrap(), 1000);
+    world.advance(300);
+    assert_eq!(bad(&world.apply_as(&ann, id_of(&preview), "k").await)["error"], "Preview expired");
+    assert_eq!(world.count("planner.previews where status = 'expired'").await, 1001);
+}
+
+#[tokio::test]
 async fn a_preview_lives_for_five_minutes_and_is_marked_expired_though_its_apply_is_refused() {
     let world = World::new().await;
     let ann = world.caller("ann").await;

@@ -53,6 +53,20 @@ async fn days_on_which_a_habit_is_not_due_neither_make_nor_break_a_streak() {
 }
 
 #[tokio::test]
+async fn when_the_days_of_a_habit_change_its_streaks_are_counted_by_the_new_ones() {
+    let world = World::new().await;
+    let ann = world.caller("ann").await;
+    let habit = world.habit(&ann, json!({ "title": "Swim", "days": ["mon"] })).await;
+    mark(&world, &ann, habit, &["2026-02-16", "2026-02-23", "2026-03-02"]).await;
+    assert_eq!(streak(&world, &ann, habit).await, (3, 3));
+    let days = |days: Value| json!([{ "action": "habit.update", "params": { "habit_id": habit, "days": days } }]);
+    world.change(&ann, &days(json!(["mon", "tue"]))).await;
+    assert_eq!(streak(&world, &ann, habit).await, (1, 1));
+    world.change(&ann, &days(json!(["mon"]))).await;
+    assert_eq!(streak(&world, &ann, habit).await, (3, 3), "no mark was lost on the way");
+}
+
+#[tokio::test]
 async fn the_day_begins_where_the_person_is() {
     let world = World::new().await;
     let ann = world.caller("ann").await;
@@ -86,6 +100,23 @@ async fn an_hour_that_a_zone_skips_or_repeats_breaks_no_streak() {
     // On March 8, 2026 the clocks of New York go forward.
     mark(&world, &ann, habit, &["2026-03-07", "2026-03-08", "2026-03-09", "2026-03-10"]).await;
     assert_eq!(streak(&world, &ann, habit).await, (4, 4));
+    // And on November 1 they go back.
+    world.advance(239 * 24 * 3600);
+    mark(&world, &ann, habit, &["2026-10-30", "2026-10-31", "2026-11-01", "2026-11-02", "2026-11-03"]).await;
+    assert_eq!(streak(&world, &ann, habit).await, (5, 5));
+}
+
+#[tokio::test]
+async fn the_day_after_the_clocks_went_back_begins_an_hour_later() {
+    let world = World::new().await;
+    let ann = world.caller("ann").await;
+    set_zone(&world, &ann, "America/New_York").await;
+    let today = async || world.read(&ann, ReadTool::ListHabits, json!({})).await["today"].clone();
+    // From the morning of March 2 to half past four on November 2: half past eleven in the evening of the 1st in New York.
+    world.advance(244 * 24 * 3600 + 19 * 3600 + 1800);
+    assert_eq!(today().await, "2026-11-01", "with the hours of summer it would be the 2nd already");
+    world.advance(3600);
+    assert_eq!(today().await, "2026-11-02");
 }
 
 #[tokio::test]

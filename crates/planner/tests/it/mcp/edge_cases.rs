@@ -33,6 +33,13 @@ async fn a_step_takes_the_place_of_one_that_is_deleted_before_it() {
             .await;
         assert_eq!(applied["summary"]["successful"], 2);
         assert_eq!(order_of(&client, goal).await, ["Instead", "Step 1"]);
+        // The example leaves the title out, which a step cannot.
+        let actions = json!([
+            { "action": "step.delete", "params": { "step_id": steps[1] } },
+            { "action": "step.create", "params": { "goal_id": goal, "order": 0 } },
+        ]);
+        let refused = client.refused("preview_actions", json!({ "actions": actions })).await;
+        assert_eq!((&refused["error"], &refused["failed_action"]["index"]), (&json!("title is required"), &json!(1)));
     })
     .await;
 }

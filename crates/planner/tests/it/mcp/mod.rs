@@ -11,6 +11,7 @@ mod doors;
 mod edge_cases;
 mod errors;
 mod idempotency;
+mod opening;
 mod ordering;
 mod protocol;
 mod request_log;
