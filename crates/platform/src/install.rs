@@ -114,9 +114,10 @@ pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Resul
     Ok(installed)
 }
 
-/// In turn with other installations, which touch the same tables.
+/// In turn with other installations, which touch the same tables; whoever takes longer than we wait does it too.
 async fn upkeep(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let mut tx = connection.begin().await?;
+    tx.execute("set local lock_timeout = '10s'").await?;
     tx.execute(LOCK).await?;
     tx.execute("select platform.upkeep_journals()").await?;
     tx.commit().await

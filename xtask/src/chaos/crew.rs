@@ -256,7 +256,9 @@ impl Crew {
             while self.base(slot).is_none() && matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            let _ = kill(Pid::from_raw(own), Signal::SIGTERM);
+            if matches!(child.try_wait(), Ok(None)) {
+                let _ = kill(Pid::from_raw(own), Signal::SIGTERM);
+            }
             let status = loop {
                 match child.try_wait() {
                     Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(20)),

@@ -7,10 +7,12 @@ use super::{
 };
 
 /// A stopped worker whose lease ran out meanwhile may make its call when it goes on: nobody can fence what is already between
-/// the last check and the network. It does so at once, and only to a channel whose lease expired during the stop.
+/// the last check and the network. It does so soon, and only to a channel where a send was under way when it was stopped.
 const AFTER_A_STOP_MS: i64 = 1_500;
 /// A lease that was over before the worker went on is found so when a monitor looks, which is every five seconds.
 const FOUND_WITHIN_MS: i64 = 5_000;
+/// What begins later than this after a worker was stopped is not its own; its start may have been on the way.
+const STILL_STARTING_MS: i64 = 1_000;
 
 /// From when to when a channel may be called by a worker that has lost its lease.
 struct Excuse {
@@ -22,10 +24,14 @@ struct Excuse {
 fn excuses(evidence: &Evidence) -> Vec<Excuse> {
     let mut excuses = Vec::new();
     for delivery in &evidence.deliveries {
-        let expired =
-            evidence.events.get(&delivery.id).into_iter().flatten().filter(|event| event.action == "sending_lease_expired");
-        for event in expired {
-            for (_, to) in evidence.stops.iter().filter(|(from, to)| (*from..=to + FOUND_WITHIN_MS).contains(&event.ms)) {
+        let own = || evidence.events.get(&delivery.id).into_iter().flatten();
+        for event in own().filter(|event| event.action == "sending_lease_expired") {
+            let began = own().find(|start| start.action == "send_attempt" && !start.is_error && start.attempt == event.attempt);
+            let may_be_of = |(from, to): &&(i64, i64)| {
+                (*from..=to + FOUND_WITHIN_MS).contains(&event.ms)
+                    && began.is_some_and(|start| start.ms <= from + STILL_STARTING_MS)
+            };
+            for (_, to) in evidence.stops.iter().filter(may_be_of) {
                 let channel = CHANNELS.iter().find(|channel| channel.id == delivery.channel_id);
                 excuses.extend(channel.map(|channel| Excuse { target: channel.target, from: *to, to: to + AFTER_A_STOP_MS }));
             }
@@ -159,18 +165,21 @@ mod tests {
             attempt: 2,
         };
         evidence.deliveries.push(delivery);
-        let expired = Event {
+        let event = |action: &str, ms| Event {
             delivery_id: "d".into(),
-            action: "sending_lease_expired".into(),
+            action: action.into(),
             attempt: 1,
-            is_error: true,
+            is_error: action != "send_attempt",
             is_unknown: false,
             is_late: false,
             code: None,
             provider_message_id: None,
-            ms: 4_000,
+            ms,
         };
-        evidence.events.insert("d".into(), vec![expired]);
+        let expired = event("sending_lease_expired", 4_000);
+        evidence.events.insert("d".into(), vec![event("send_attempt", 2_500), expired.clone()]);
+        assert_eq!(parallel(&evidence).broken.len(), 1, "it was begun by somebody else, after the stop");
+        evidence.events.insert("d".into(), vec![event("send_attempt", 900), expired]);
         assert!(parallel(&evidence).broken.is_empty());
     }
 }

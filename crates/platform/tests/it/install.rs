@@ -63,22 +63,33 @@ async fn an_installation_that_meets_those_who_work_in_a_deadlock_tries_again() {
     let changed = Module {
         functions: &[
             File { name: "first", text: "lock table sample.things" },
-            File { name: "second", text: "lock table core.workspaces" },
+            // When the worker is there, and waits for the first: then this closes the circle.
+            File {
+                name: "second",
+                text: "do $$ declare here oid := (select oid from pg_database where datname = current_database()); begin
+                           while exists (select from pg_locks where database = here and relation = 'core.workspaces'::regclass and mode = 'AccessExclusiveLock')
+                             and not exists (select from pg_locks where database = here and relation = 'sample.things'::regclass and not granted) loop
+                               perform pg_sleep(0.01);
+                           end loop;
+                       end $$; lock table core.workspaces",
+            },
         ],
         ..MODULE
     };
-    // Somebody works on both tables in the other order, and waits longer before looking for a deadlock.
     let mut worker = db.owner().await;
-    worker.execute("set deadlock_timeout = '1min'; begin; lock table core.workspaces").await.unwrap();
+    // Whoever looks for a deadlock is the one that is ended, and this one does not look.
+    worker.execute("set deadlock_timeout = '1h'; begin; lock table core.workspaces").await.unwrap();
     let url = db.url.clone();
     let installing = tokio::spawn(async move {
         let mut owner = PgConnection::connect(&url).await.unwrap();
-        owner.execute("set deadlock_timeout = '2s'").await.unwrap();
+        owner.execute("set deadlock_timeout = '100ms'").await.unwrap();
         install(&mut owner, &[platform::SQL, changed]).await
     });
-    let waits = "select exists (select from pg_locks where relation = 'core.workspaces'::regclass and not granted
-                    and database = (select oid from pg_database where datname = current_database()))";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&mut worker).await.unwrap() {
+    let is_held =
+        "select exists (select from pg_locks where relation = 'sample.things'::regclass and mode = 'AccessExclusiveLock'
+                      and database = (select oid from pg_database where datname = current_database()))";
+    while !sqlx::query_scalar::<_, bool>(is_held).fetch_one(&mut worker).await.unwrap() {
+        assert!(!installing.is_finished(), "it waits for the worker");
         tokio::task::yield_now().await;
     }
     worker.execute("lock table sample.things; commit").await.unwrap();

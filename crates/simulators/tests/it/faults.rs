@@ -83,7 +83,9 @@ async fn a_delayed_request_is_served_even_when_the_client_has_gone() {
     let request = sim.client.post(sim.method_url("sendMessage")).json(&json!({"chat_id": 1, "text": "hasty"}));
     let hasty = tokio::spawn(request.send());
     // The fault is used up: the request is inside, and waits. Now its client goes.
-    while !sim.read("faults").await["faults"].as_array().unwrap().is_empty() {}
+    while !sim.read("faults").await["faults"].as_array().unwrap().is_empty() {
+        assert!(!hasty.is_finished(), "it waits");
+    }
     hasty.abort();
     let sent = loop {
         let sent = sim.sent("").await;
