@@ -220,16 +220,20 @@ impl Runner {
                 }
                 if wanted.is_empty() { Ok(Vec::new()) } else { self.claim(&wanted, &mut lanes).await }
             };
-            match within(ANSWER_MAX, worked).await {
+            let looked = match within(ANSWER_MAX, worked).await {
                 Ok(jobs) => {
+                    let empty = empty_of(&wanted, &jobs);
+                    // Before anything else is asked: what is claimed and not started would be held for ever, and never run.
                     for job in jobs {
                         self.start(job, stop, abort, tasks, ended);
                     }
+                    within(ANSWER_MAX, self.rest(&empty, &mut lanes)).await
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "jobs.claim");
-                    sleep_or_stop(Duration::from_millis(500), stop).await;
-                }
+                Err(error) => Err(error),
+            };
+            if let Err(error) = looked {
+                tracing::warn!(%error, "jobs.claim");
+                sleep_or_stop(Duration::from_millis(500), stop).await;
             }
             if self.wanted(&lanes).is_empty() {
                 tokio::select! {
@@ -267,13 +271,17 @@ impl Runner {
                 lanes.advance(running.job_type.name, After::job(job));
             }
         }
-        for name in wanted.iter().map(|wanted| wanted.job_type) {
-            // Nothing after the place it had come to; from the beginning there may be something. If not, it sleeps.
-            if !jobs.iter().any(|job| job.job_type == name) && !lanes.rewind(name) {
+        Ok(jobs)
+    }
+
+    /// For types that had nothing after the place they had come to: from the beginning there may be something. If not, they sleep.
+    async fn rest(&self, empty: &[&'static str], lanes: &mut Lanes) -> Result<(), DbError> {
+        for name in empty {
+            if !lanes.rewind(name) {
                 lanes.sleep(name, self.until_due(name).await?);
             }
         }
-        Ok(jobs)
+        Ok(())
     }
 
     /// Looks after what nobody else does: leases that ran out, schedules that are due, jobs that were given back.
@@ -338,6 +346,11 @@ impl Runner {
         let shortest = self.types.values().map(|running| running.job_type.lease).min();
         shortest.unwrap_or(Duration::from_mins(1)) / 3
     }
+}
+
+/// The types that were asked for and had nothing.
+fn empty_of(wanted: &[Wanted], jobs: &[Job]) -> Vec<&'static str> {
+    wanted.iter().map(|wanted| wanted.job_type).filter(|name| !jobs.iter().any(|job| job.job_type == *name)).collect()
 }
 
 async fn run_one(running: &Running, job: Job, clock: &Clock) -> Ended {

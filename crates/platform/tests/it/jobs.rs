@@ -1,29 +1,21 @@
 //! The queue: enqueued exactly with its transaction, run under a lease, ended once, never looping.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use kernel::{RetryPolicy, WorkspaceId};
 use platform::{
     Db, DbError,
     jobs::{self, Drained, Job, JobError, JobType, NewJob, Registry, Runner, store},
-    wake::Topic,
 };
 use serde_json::{Value, json};
-use sqlx::Row;
 use testkit::TestDb;
 use tokio_util::sync::CancellationToken;
 
-const TYPE: &str = "sample";
+pub(crate) const TYPE: &str = "sample";
 
 /// A runner of one job type.
-fn runner<F, R>(db: &Db, job_type: JobType, handler: F) -> Runner
+pub(crate) fn runner<F, R>(db: &Db, job_type: JobType, handler: F) -> Runner
 where
     F: Fn(Job) -> R + Send + Sync + 'static,
     R: Future<Output = Result<(), JobError>> + Send + 'static,
@@ -41,7 +33,7 @@ async fn setup() -> (TestDb, WorkspaceId) {
     (db, workspace)
 }
 
-async fn enqueue(db: &Db, workspace: WorkspaceId, job: NewJob) -> i64 {
+pub(crate) async fn enqueue(db: &Db, workspace: WorkspaceId, job: NewJob) -> i64 {
     let mut tx = db.begin(workspace).await.unwrap();
     let id = jobs::enqueue(&mut tx, workspace, job, None).await.unwrap();
     tx.commit().await.unwrap();
@@ -54,7 +46,7 @@ async fn claim(db: &Db, worker: &str) -> Vec<Job> {
     store::claim_jobs(db.pool(), worker, &[wanted]).await.unwrap()
 }
 
-async fn status(db: &Db, id: i64) -> Option<String> {
+pub(crate) async fn status(db: &Db, id: i64) -> Option<String> {
     sqlx::query_scalar("select status from ops.jobs where id = $1").bind(id).fetch_optional(db.pool()).await.unwrap()
 }
 
@@ -403,75 +395,4 @@ async fn a_schedule_fires_once_however_many_processes_look_and_makes_up_for_miss
     assert_eq!(works.drain().await.unwrap().picked, 0);
     db.clock.advance(SignedDuration::from_mins(1));
     assert_eq!(works.drain().await.unwrap().picked, 1);
-}
-
-#[tokio::test]
-async fn many_workers_on_many_connections_run_every_job_exactly_once() {
-    let db = TestDb::new().await;
-    let workspace = db.workspace("ours").await;
-    let runs = Arc::new(AtomicUsize::new(0));
-    let stop = CancellationToken::new();
-    let start = |n: usize| {
-        let process = db.another();
-        let runs = Arc::clone(&runs);
-        let mut registry = Registry::new();
-        registry.register(JobType::new(TYPE).concurrency(8), move |_| {
-            let runs = Arc::clone(&runs);
-            async move {
-                runs.fetch_add(1, Ordering::Relaxed);
-                Ok(())
-            }
-        });
-        tokio::spawn(Runner::new(process, registry, format!("worker-{n}")).run(stop.clone()))
-    };
-    let workers: Vec<_> = (0..4).map(start).collect();
-    runner(&db.db, JobType::new(TYPE), |_| async { Ok(()) }).register().await.unwrap();
-    for batch in 0..10 {
-        let mut tx = db.db.begin(workspace).await.unwrap();
-        let jobs = (0..200).map(|n| NewJob::new(TYPE, json!({"n": batch * 200 + n}))).collect();
-        jobs::enqueue_many(&mut tx, workspace, jobs, None).await.unwrap();
-        tx.commit().await.unwrap();
-    }
-    db.db.wake().tell(Topic::Jobs);
-    let done = "select count(*) from ops.job_runs where outcome = 'succeeded'";
-    while sqlx::query(done).fetch_one(db.db.pool()).await.unwrap().get::<i64, _>(0) < 2000 {
-        tokio::task::yield_now().await;
-    }
-    stop.cancel();
-    for worker in workers {
-        worker.await.unwrap();
-    }
-    assert_eq!(runs.load(Ordering::Relaxed), 2000);
-    let left: i64 = sqlx::query_scalar("select count(*) from ops.jobs").fetch_one(db.db.pool()).await.unwrap();
-    assert_eq!(left, 0);
-}
-
-#[tokio::test]
-async fn a_graceful_stop_gives_back_what_was_not_started_without_costing_an_attempt() {
-    let db = TestDb::new().await;
-    let workspace = db.workspace("ours").await;
-    let stop = CancellationToken::new();
-    let (started, mut first_started) = tokio::sync::mpsc::unbounded_channel();
-    let goes_on = Arc::new(tokio::sync::Semaphore::new(0));
-    let gate = Arc::clone(&goes_on);
-    let slow = runner(&db.another(), JobType::new(TYPE).concurrency(1), move |_| {
-        let (started, gate) = (started.clone(), Arc::clone(&gate));
-        async move {
-            let _ = started.send(());
-            drop(gate.acquire().await);
-            Ok(())
-        }
-    });
-    slow.register().await.unwrap();
-    for _ in 0..4 {
-        enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
-    }
-    let running = tokio::spawn(slow.run(stop.clone()));
-    first_started.recv().await.unwrap();
-    stop.cancel();
-    goes_on.add_permits(1);
-    running.await.unwrap();
-    let rows = sqlx::query("select status, attempts from ops.jobs").fetch_all(db.db.pool()).await.unwrap();
-    let left: Vec<(String, i32)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert_eq!(left, vec![("queued".to_owned(), 0); 3]);
 }

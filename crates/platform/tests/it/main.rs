@@ -10,5 +10,6 @@ mod jobs;
 mod journal;
 mod layers;
 mod objects;
+mod runner;
 mod tenancy;
 mod tokens;
