@@ -65,6 +65,20 @@ impl TestDb {
         platform::workspaces::create(self.db.pool(), name).await.expect("a workspace is made")
     }
 
+    /// Waits until so many wait in this database for a table, a row or a turn that somebody else has. A NOTIFY may wait too, for those of other
+    /// tests: that is none of these.
+    pub async fn until_waiting(&self, count: i64) {
+        let query = "select count(*) from pg_stat_activity where datname = current_database()
+                        and wait_event in ('relation', 'tuple', 'transactionid', 'advisory')";
+        let mut owner = self.owner().await;
+        let waiting = async {
+            while sqlx::query_scalar::<_, i64>(query).fetch_one(&mut owner).await.expect("the activity is read") < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), waiting).await.expect("somebody waits");
+    }
+
     /// Waits until what was published is behind every transaction that runs on the server, those of other tests too: from then on it is
     /// the past for everyone. A position that is taken earlier is from before it, and whoever subscribes from there hears it again.
     pub async fn settled(&self) {

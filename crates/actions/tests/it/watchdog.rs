@@ -114,7 +114,7 @@ async fn an_ending_that_comes_while_the_watchdog_ends_it_waits_and_is_late() {
         let query = "select actions.update_action($1, 'a', 'done')->>'outcome'";
         sqlx::query_scalar::<_, String>(query).bind(workspace.uuid()).fetch_one(db.pool()).await.unwrap()
     });
-    world.until_somebody_waits().await;
+    world.test.until_waiting(1).await;
     watchdog.commit().await.unwrap();
     assert_eq!(waiting.await.unwrap(), "ignored");
     assert_eq!(world.journal("a").await, "action_started action_timeout action_late");

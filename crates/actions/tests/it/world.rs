@@ -136,18 +136,6 @@ impl World {
         self.try_run(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"))
     }
 
-    /// Until somebody waits for somebody else in this database.
-    pub(crate) async fn until_somebody_waits(&self) {
-        let query = "select exists (select from pg_stat_activity where datname = current_database()
-                        and wait_event in ('relation', 'tuple', 'transactionid', 'advisory'))";
-        let waits = async {
-            while !sqlx::query_scalar::<_, bool>(query).fetch_one(&mut *self.owner.lock().await).await.unwrap() {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, waits).await.expect("somebody waits");
-    }
-
     pub(crate) fn advance(&self, seconds: i64) {
         self.test.clock.advance(SignedDuration::from_secs(seconds));
     }

@@ -103,7 +103,7 @@ async fn a_second_call_waits_for_the_first_and_gets_its_answer() {
     let calls =
         async { tokio::join!(apply(&world.planner, &ann, id_of(&preview), "k"), apply(&there, &ann, id_of(&preview), "k")) };
     let release = async {
-        world.until_waiting(2).await;
+        world.test.until_waiting(2).await;
         sqlx::raw_sql("rollback").execute(&mut owner).await.unwrap();
     };
     let ((here, there), ()) = tokio::join!(calls, release);
@@ -239,7 +239,7 @@ async fn whoever_goes_away_while_waiting_for_the_turn_never_has_it() {
     sqlx::raw_sql("begin; lock table planner.goals in exclusive mode").execute(&mut owner).await.unwrap();
     let (planner, caller, first) = (world.planner.clone(), ann.clone(), id_of(&previews[0]).to_owned());
     let working = tokio::spawn(async move { apply(&planner, &caller, &first, "k").await });
-    world.until_waiting(1).await;
+    world.test.until_waiting(1).await;
     let gone = Leaving::default();
     assert_eq!(apply_watched(&world.planner, &ann, id_of(&previews[1]), "l", &gone).await, Applied::Cancelled);
     assert_eq!(gone.asked.into_inner(), 0, "nothing had begun");

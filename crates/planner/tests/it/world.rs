@@ -145,20 +145,6 @@ impl World {
     pub(crate) fn advance(&self, seconds: i64) {
         self.test.clock.advance(SignedDuration::from_secs(seconds));
     }
-
-    /// Looks until so many wait for a table or for a turn in this database.
-    pub(crate) async fn until_waiting(&self, count: i64) {
-        let query =
-            "select count(*) from pg_stat_activity where wait_event in ('relation', 'advisory') and datname = current_database()";
-        let mut owner = self.test.owner().await;
-        for _ in 0..6000 {
-            if sqlx::query_scalar::<_, i64>(query).fetch_one(&mut owner).await.unwrap() >= count {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-        panic!("nobody waits");
-    }
 }
 
 /// What a valid token says.

@@ -114,7 +114,7 @@ async fn a_caller_that_goes_away_before_the_commit_changes_nothing() {
         let mut held = stage.run("begin; lock table planner.goals in access exclusive mode").await;
         let params = json!({ "name": "apply_actions", "arguments": arguments, "_meta": meta });
         let call = tokio::spawn(client.send(90, "tools/call", params).send());
-        stage.until_somebody_waits().await;
+        stage.test.until_waiting(1).await;
         call.abort();
         drop(call);
         is_heard(&cancelled).await;
@@ -136,7 +136,7 @@ async fn a_legacy_call_is_cancelled_by_the_word_of_its_client() {
     let arguments = json!({ "preview_id": preview_id, "idempotency_key": "k" });
     let mut held = stage.run("begin; lock table planner.goals in access exclusive mode").await;
     let call = client.send(90, "tools/call", json!({ "name": "apply_actions", "arguments": arguments })).send().await.unwrap();
-    stage.until_somebody_waits().await;
+    stage.test.until_waiting(1).await;
     let word = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 90, "reason": "changed my mind" } });
     assert_eq!(client.post(&word).send().await.unwrap().status(), 202);
     is_heard(&cancelled).await;
@@ -155,7 +155,7 @@ async fn a_legacy_call_goes_on_without_its_connection() {
     let arguments = json!({ "preview_id": preview_id, "idempotency_key": "k" });
     let mut held = stage.run("begin; lock table planner.goals in access exclusive mode").await;
     let call = client.send(90, "tools/call", json!({ "name": "apply_actions", "arguments": arguments })).send().await.unwrap();
-    stage.until_somebody_waits().await;
+    stage.test.until_waiting(1).await;
     drop(call);
     sqlx::raw_sql("rollback").execute(&mut held).await.unwrap();
     assert_eq!(last_apply(&stage).await["error_message"], Value::Null);

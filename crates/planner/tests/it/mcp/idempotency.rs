@@ -116,7 +116,7 @@ async fn a_second_call_waits_for_the_first() {
             )
         };
         let release = async {
-            stage.until_somebody_waits().await;
+            stage.test.until_waiting(1).await;
             sqlx::raw_sql("rollback").execute(&mut held).await.unwrap();
         };
         let ((first, second), ()) = tokio::join!(calls, release);

@@ -104,7 +104,7 @@ async fn a_call_that_is_under_way_has_its_request_and_no_response_yet() {
         let mut held = stage.run("begin; lock table planner.goals in access exclusive mode").await;
         let call = client.call("apply_actions", json!({ "preview_id": preview_id, "idempotency_key": "k" }));
         let look = async {
-            stage.until_somebody_waits().await;
+            stage.test.until_waiting(1).await;
             let line = stage.rows(LOG).await.pop().unwrap();
             sqlx::raw_sql("rollback").execute(&mut held).await.unwrap();
             line

@@ -107,17 +107,6 @@ impl Stage {
         owner
     }
 
-    /// Until somebody waits for a table or for a turn in this database; a NOTIFY may wait too, for those of other tests.
-    pub(crate) async fn until_somebody_waits(&self) {
-        let query =
-            "select count(*) from pg_stat_activity where wait_event in ('relation', 'advisory') and datname = current_database()";
-        let mut owner = self.test.owner().await;
-        super::until("somebody waits in the database", async || {
-            (sqlx::query_scalar::<_, i64>(query).fetch_one(&mut owner).await.unwrap() > 0).then_some(())
-        })
-        .await;
-    }
-
     pub(crate) fn advance(&self, seconds: i64) {
         self.test.clock.advance(SignedDuration::from_secs(seconds));
     }

@@ -132,7 +132,7 @@ async fn an_apply_is_cancelled_by_the_word_of_its_client() {
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         pipe.write(&json!({ "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params })).await;
-        stage.until_somebody_waits().await;
+        stage.test.until_waiting(1).await;
         pipe.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 77 } })).await;
         // Messages are taken in their order: when this is answered, the word was heard.
         assert!(pipe.ask("tools/list", json!({})).await["result"]["tools"].is_array());
@@ -164,7 +164,7 @@ async fn an_apply_that_has_begun_when_the_input_ends_is_answered_and_logged() {
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         pipe.write(&json!({ "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params })).await;
-        stage.until_somebody_waits().await;
+        stage.test.until_waiting(1).await;
         pipe.input.shutdown().await.unwrap();
         sqlx::raw_sql("rollback").execute(&mut owner).await.unwrap();
         let answer = loop {
