@@ -76,6 +76,13 @@ CREATE SCHEMA shopbot;
 
 
 --
+-- Name: webhooks; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA webhooks;
+
+
+--
 -- Name: vector; Type: EXTENSION; Schema: -; Owner: -
 --
 
@@ -87,6 +94,29 @@ CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 --
 
 COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access methods';
+
+
+--
+-- Name: findings; Type: TYPE; Schema: ops; Owner: -
+--
+
+CREATE TYPE ops.findings AS (
+	workspace_id uuid,
+	alert text,
+	subject text,
+	count bigint,
+	sample text,
+	since timestamp with time zone,
+	why text,
+	remind_after interval
+);
+
+
+--
+-- Name: TYPE findings; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TYPE ops.findings IS 'What a module finds wrong, one row for each subject of an alert; see ops.check_alerts. No remind_after: an hour.';
 
 
 --
@@ -154,7 +184,8 @@ CREATE TYPE shopbot.decisions AS (
 	state_after text,
 	context jsonb,
 	expires_at timestamp with time zone,
-	why jsonb
+	why jsonb,
+	finished jsonb
 );
 
 
@@ -500,7 +531,7 @@ CREATE FUNCTION actions.bot_action(p_action actions.actions) RETURNS jsonb
     select jsonb_build_object(
                'workspaceId', p_action.workspace_id, 'chatId', p_action.chat_id, 'actionId', p_action.action_id,
                'actionType', p_action.action_type, 'status', p_action.status,
-               'createdAt', actions.stamp(p_action.created_at), 'updatedAt', actions.stamp(p_action.updated_at))
+               'createdAt', platform.stamp(p_action.created_at), 'updatedAt', platform.stamp(p_action.updated_at))
            || case when p_action.display_text is null then '{}' else jsonb_build_object('displayText', p_action.display_text) end
            || case when p_action.payload is null then '{}' else jsonb_build_object('payload', p_action.payload) end
 $$;
@@ -580,7 +611,7 @@ CREATE FUNCTION actions.chat_message(p_message actions.messages) RETURNS jsonb
     select jsonb_build_object(
                'workspaceId', p_message.workspace_id, 'chatId', p_message.chat_id, 'messageId', p_message.message_id,
                'seq', p_message.seq, 'role', p_message.role, 'text', p_message.text,
-               'createdAt', actions.stamp(p_message.created_at))
+               'createdAt', platform.stamp(p_message.created_at))
            || case when p_message.metadata is null then '{}' else jsonb_build_object('metadata', p_message.metadata) end
 $$;
 
@@ -693,6 +724,9 @@ begin
          where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
         returning * into action;
         perform actions.tell_action(action, 'action_timeout', null);
+        perform ops.emit_event(action.workspace_id, 'action.timed_out', jsonb_build_object('action_id', action.action_id,
+            'chat_id', action.chat_id, 'action_type', action.action_type, 'started_at', platform.stamp(action.created_at),
+            'deadline', platform.stamp(action.deadline)));
         ended := ended + 1;
     end loop;
     return ended;
@@ -801,10 +835,11 @@ $$;
 CREATE FUNCTION actions.plain_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select case when regexp_replace(t.text, '[[:space:]\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2064\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]', '', 'g') <> '' then t.text end
-      from (select btrim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(left(p_text, 2000),
-               '[[:space:]\u0085\u2028\u2029]+', ' ', 'g'),
-               '[[:cntrl:]\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff\U000e0000-\U000e007f]', '', 'g'),
+    select case when regexp_replace(t.text,
+               '[ \u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2064\u2800\u3164\ufe00-\ufe0f'
+               '\uffa0\U000e0100-\U000e01ef]', '', 'g') <> '' then t.text end
+      from (select btrim(regexp_replace(regexp_replace(
+               platform.one_line(regexp_replace(left(p_text, 2000), '[\U000e0000-\U000e007f]', '', 'g')),
                '<[A-Za-z/!?][^<>]*>', '', 'g'),
                '<+(?=[A-Za-z/!?])', '', 'g')) as text) t
 $$;
@@ -851,17 +886,6 @@ $$;
 
 
 --
--- Name: stamp(timestamp with time zone); Type: FUNCTION; Schema: actions; Owner: -
---
-
-CREATE FUNCTION actions.stamp(p_at timestamp with time zone) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-$$;
-
-
---
 -- Name: start_action(uuid, text, text, text, interval, text, jsonb, text); Type: FUNCTION; Schema: actions; Owner: -
 --
 
@@ -899,8 +923,9 @@ CREATE FUNCTION actions.tell_action(p_action actions.actions, p_what text, p_tra
     LANGUAGE plpgsql
     AS $$
 begin
-    perform ops.append_journal(p_action.workspace_id, 'actions', p_what, p_action.action_id, p_trace_id,
-        jsonb_build_object('chat_id', p_action.chat_id, 'action_type', p_action.action_type, 'status', p_action.status));
+    insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
+    values (p_action.workspace_id, 'actions', p_what, p_action.action_id, p_trace_id, jsonb_build_object(
+        'chat_id', p_action.chat_id, 'action_type', p_action.action_type, 'status', p_action.status));
     perform bus.publish(p_action.workspace_id, actions.topic(p_action.chat_id),
         jsonb_build_object('type', 'bot_action', 'action', actions.bot_action(p_action)));
 end
@@ -1056,6 +1081,65 @@ $$;
 
 
 --
+-- Name: admit(text, text, bigint, integer, text); Type: FUNCTION; Schema: core; Owner: -
+--
+
+CREATE FUNCTION core.admit(p_kind text, p_secret_hash text, p_bytes bigint, p_bytes_max integer DEFAULT NULL::integer, p_provider text DEFAULT NULL::text) RETURNS TABLE(verdict text, workspace_id uuid, endpoint_id uuid, bytes_max integer, retry_after_seconds integer, refused integer, bot_id uuid, serves text, is_on boolean)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    cost interval;
+    burst interval;
+    rate core.endpoint_rates;
+begin
+    select e.workspace_id, e.endpoint_id, least(e.max_payload_bytes, p_bytes_max),
+           interval '1 second' / e.ingress_rps::float8, b.bot_id, b.serves, b.enabled
+      into workspace_id, endpoint_id, bytes_max, cost, bot_id, serves, is_on
+      from core.workspace_endpoints e
+      join core.workspaces w on w.workspace_id = e.workspace_id
+      left join core.bots b on b.workspace_id = e.workspace_id and b.bot_id = e.bot_id
+     where e.kind = p_kind and e.secret_hash = p_secret_hash and e.enabled and w.status = 'active'
+       and b.provider is not distinct from p_provider;
+    if not found then
+        return;
+    elsif p_bytes is null or p_kind = 'bot_webhook' then
+        verdict := case when p_bytes is null then 'unmeasured' when p_bytes > bytes_max then 'too_large'
+                        else 'admitted' end;
+        return next;
+        return;
+    end if;
+
+    -- A second's worth may come at once; one request always may.
+    burst := greatest(interval '1 second', cost);
+    insert into core.endpoint_rates (workspace_id, endpoint_id, busy_until) values (workspace_id, endpoint_id, now_ts)
+    on conflict do nothing;
+    select * into rate from core.endpoint_rates r
+     where r.workspace_id = admit.workspace_id and r.endpoint_id = admit.endpoint_id for no key update;
+    rate.busy_until := greatest(rate.busy_until, now_ts) + cost;
+    verdict := case when p_bytes > bytes_max then 'too_large'
+                    when rate.busy_until > now_ts + burst then 'rate_limited' else 'admitted' end;
+    if verdict = 'admitted' then
+        update core.endpoint_rates r set busy_until = rate.busy_until
+         where r.workspace_id = admit.workspace_id and r.endpoint_id = admit.endpoint_id;
+    else
+        if verdict = 'rate_limited' then
+            retry_after_seconds := greatest(1, ceil(extract(epoch from rate.busy_until - now_ts - burst)));
+        end if;
+        if rate.told_at is null or rate.told_at <= now_ts - interval '1 second' then
+            refused := rate.refused + 1;
+        end if;
+        update core.endpoint_rates r
+           set refused = case when admit.refused is null then r.refused + 1 else 0 end,
+               told_at = case when admit.refused is null then r.told_at else now_ts end
+         where r.workspace_id = admit.workspace_id and r.endpoint_id = admit.endpoint_id;
+    end if;
+    return next;
+end
+$$;
+
+
+--
 -- Name: create_token(uuid, text, text, text[], timestamp with time zone, text); Type: FUNCTION; Schema: core; Owner: -
 --
 
@@ -1129,6 +1213,100 @@ $$;
 
 
 --
+-- Name: trim_endpoint_rates(); Type: FUNCTION; Schema: core; Owner: -
+--
+
+CREATE FUNCTION core.trim_endpoint_rates() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if pg_relation_size('core.endpoint_rates') > 1048576 then
+        truncate core.endpoint_rates;
+    end if;
+end
+$$;
+
+
+--
+-- Name: acknowledge_alert(uuid, text, text, text, text, text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.acknowledge_alert(p_workspace_id uuid, p_module text, p_alert text, p_subject text, p_by text, p_reason text) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subjects text[];
+begin
+    with taken as (
+        update ops.alerts a
+           set acknowledged_by = coalesce(a.acknowledged_by, p_by),
+               acknowledged_at = coalesce(a.acknowledged_at, platform.now())
+         where a.workspace_id = p_workspace_id and a.module = p_module and a.alert = p_alert and a.cleared_at is null
+           and (p_subject is null or a.subject = p_subject)
+        returning a.subject
+    )
+    select array_agg(t.subject order by t.subject) into subjects from taken t;
+    if subjects is null then
+        return 0;
+    end if;
+    perform ops.announce_alert(p_workspace_id, p_module, p_alert, 'acknowledged',
+                               jsonb_build_object('subjects', subjects[1:20], 'by', p_by, 'reason', p_reason));
+    return cardinality(subjects);
+end
+$$;
+
+
+--
+-- Name: alert_targets(uuid, text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.alert_targets(p_workspace_id uuid, p_module text) RETURNS TABLE(kind text, address text, credential text)
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    modules constant text[] := array(
+        select n.nspname::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where p.proname = 'alert_targets' and p.proargtypes[0] = 'uuid'::regtype and p.pronargs = 1 order by 1);
+    asked text;
+    has_any boolean := false;
+begin
+    foreach asked in array array(select m from unnest(modules) m where m = p_module) || modules loop
+        return query execute format('select t.kind, t.address, t.credential from %I.alert_targets($1) t', asked)
+            using p_workspace_id;
+        has_any := has_any or found;
+        if found and asked = p_module then
+            return;
+        end if;
+    end loop;
+    if not has_any and p_workspace_id = '00000000-0000-0000-0000-000000000000' then
+        return query select distinct t.kind, t.address, t.credential
+                       from core.workspaces w cross join lateral ops.alert_targets(w.workspace_id, p_module) t
+                      where w.workspace_id <> p_workspace_id;
+    end if;
+end
+$_$;
+
+
+--
+-- Name: announce_alert(uuid, text, text, text, jsonb); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.announce_alert(p_workspace_id uuid, p_module text, p_alert text, p_event text, p_details jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform ops.append_journal(p_workspace_id, p_module, 'alert_' || p_event, p_alert, null, p_details);
+    perform bus.publish(p_workspace_id, 'alerts',
+                        p_details || jsonb_build_object('event', p_event, 'module', p_module, 'alert', p_alert));
+    if p_event in ('raised', 'cleared') then
+        perform ops.emit_event(p_workspace_id, 'alert.' || p_event,
+                               p_details || jsonb_build_object('module', p_module, 'alert', p_alert));
+    end if;
+end
+$$;
+
+
+--
 -- Name: append_journal(uuid, text, text, text, text, jsonb); Type: FUNCTION; Schema: ops; Owner: -
 --
 
@@ -1136,8 +1314,60 @@ CREATE FUNCTION ops.append_journal(p_workspace_id uuid, p_source text, p_action 
     LANGUAGE sql
     AS $$
     insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
-    values (p_workspace_id, p_source, p_action, p_subject, p_trace_id, p_data)
+    values (p_workspace_id, p_source, p_action, p_subject, p_trace_id, p_data);
+    select bus.publish(p_workspace_id, p_source, jsonb_build_object('type', p_action, 'subject', p_subject))
 $$;
+
+
+--
+-- Name: check_alerts(text, text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.check_alerts(p_module text, p_failure text DEFAULT NULL::text, OUT told integer, OUT cleared integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    system_id constant uuid := '00000000-0000-0000-0000-000000000000';
+    findings ops.findings[] := '{}';
+    found_here ops.findings[];
+    unknown uuid[] := '{}';
+    team uuid;
+begin
+    told := 0;
+    cleared := 0;
+    if not pg_try_advisory_xact_lock(hashtext('ops.check_alerts'), hashtext(p_module)) then
+        return;
+    end if;
+    if p_failure is not null then
+        unknown := array(select w.workspace_id from core.workspaces w);
+        findings := array[(system_id, 'check_failed', '', 1, null, platform.now(), p_failure, null)::ops.findings];
+    else
+        begin
+            execute format('select array_agg(f) from %I.find_trouble(null) f', p_module) into findings;
+        exception when others then
+            findings := '{}';
+            for team in select w.workspace_id from core.workspaces w order by w.workspace_id loop
+                begin
+                    execute format('select array_agg(f) from %I.find_trouble($1) f', p_module)
+                       into found_here using team;
+                    findings := findings || found_here;
+                exception when others then
+                    unknown := unknown || team;
+                    findings := findings
+                        || (team, 'check_failed', '', 1, sqlstate, platform.now(), sqlerrm, null)::ops.findings;
+                end;
+            end loop;
+        end;
+    end if;
+    insert into ops.errors (workspace_id, source, op, message, retryable, error)
+    select f.workspace_id, p_module, 'find_trouble', f.why, true, jsonb_build_object('code', f.sample)
+      from unnest(findings) f
+     where f.alert = 'check_failed'
+       and not exists (select from ops.alerts a where a.workspace_id = f.workspace_id and a.module = p_module
+                          and a.alert = f.alert and a.subject = f.subject and a.cleared_at is null);
+    select s.told, s.cleared into told, cleared from ops.settle_alerts(p_module, coalesce(findings, '{}'), unknown) s;
+end
+$_$;
 
 
 --
@@ -1160,18 +1390,23 @@ begin
     loop
         perform pg_advisory_xact_lock(hashtext('ops.claim_jobs'), hashtext(wanted.job_type));
         return query
-            update ops.jobs j
-               set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
-                   started_at = now_ts, leased_until = now_ts + wanted.lease
-             where j.ctid = any (array(
-                       select q.ctid from ops.jobs q
-                        where q.job_type = wanted.job_type
-                          and (q.next_run_at, q.id) > (wanted.after_time, wanted.after_id)
-                          and q.next_run_at <= now_ts and q.lease_id is null
-                        order by q.next_run_at, q.id limit wanted.limit_max))
-               and j.lease_id is null
-            returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
-                      j.created_at, j.next_run_at;
+            with claimed as (
+                update ops.jobs j
+                   set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
+                       started_at = now_ts, leased_until = now_ts + wanted.lease
+                 where j.ctid = any (array(
+                           select q.ctid from ops.jobs q
+                            where q.job_type = wanted.job_type
+                              and (q.next_run_at, q.id) > (wanted.after_time, wanted.after_id)
+                              and q.next_run_at <= now_ts and q.lease_id is null
+                            order by q.next_run_at, q.id limit wanted.limit_max))
+                   and j.lease_id is null
+                returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
+                          j.created_at, j.next_run_at
+            ), told as materialized (
+                select ops.tell_jobs(array_agg(distinct c.workspace_id)) from claimed c
+            )
+            select c.* from claimed c, told;
     end loop;
 end
 $$;
@@ -1187,17 +1422,60 @@ CREATE FUNCTION ops.complete_jobs(p_workspace_ids uuid[], p_ids bigint[], p_leas
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
+    select ops.tell_jobs(p_workspace_ids);
     with gone as (
         delete from ops.jobs j
          using unnest(p_workspace_ids, p_ids, p_lease_ids) as d (workspace_id, id, lease_id)
          where j.workspace_id = d.workspace_id and j.id = d.id and j.lease_id = d.lease_id
         returning j.workspace_id, j.id, j.attempts, j.job_type, j.worker_id, j.trace_id, j.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, ts, job_type, outcome, worker_id, trace_id, started_at)
-        select g.workspace_id, g.id, g.attempts, (select platform.now()), g.job_type, 'succeeded', g.worker_id, g.trace_id, g.started_at
+        insert into ops.job_runs
+            (workspace_id, job_id, attempt, ts, job_type, outcome, worker_id, trace_id, started_at)
+        select g.workspace_id, g.id, g.attempts, (select platform.now()), g.job_type, 'succeeded',
+               g.worker_id, g.trace_id, g.started_at
           from gone g
     )
     select id from gone
+$$;
+
+
+--
+-- Name: emit_event(uuid, text, jsonb, text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.emit_event(p_workspace_id uuid, p_event_type text, p_data jsonb, p_key text DEFAULT NULL::text) RETURNS integer
+    LANGUAGE sql
+    AS $$
+    select ops.emit_events(p_workspace_id, p_event_type, array[p_data], array[p_key])
+$$;
+
+
+--
+-- Name: emit_events(uuid, text, jsonb[], text[]); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.emit_events(p_workspace_id uuid, p_event_type text, p_data jsonb[], p_keys text[] DEFAULT NULL::text[]) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    made int;
+begin
+    if not ops.is_event_wanted(p_workspace_id, p_event_type) then
+        return 0;
+    end if;
+    with events as materialized (
+        select platform.new_id() as event_id, p_event_type || ':' || left(e.key, 400) as event_key,
+               ops.event_body(p_event_type, e.data) as body
+          from unnest(p_data, p_keys) e (data, key)
+    )
+    insert into ops.webhook_deliveries (workspace_id, subscription_id, event_id, event_type, event_key, body)
+    select p_workspace_id, s.subscription_id, e.event_id, p_event_type, e.event_key, e.body
+      from core.webhook_subscriptions s cross join events e
+     where s.workspace_id = p_workspace_id and s.status <> 'disabled' and s.events && ops.event_patterns(p_event_type)
+    on conflict (workspace_id, subscription_id, event_key) where event_key is not null do nothing;
+    get diagnostics made = row_count;
+    return made;
+end
 $$;
 
 
@@ -1229,12 +1507,14 @@ begin
      where not exists (select from ops.job_types k where k.job_type = asked.t) limit 1;
     if unknown_type is not null then
         raise exception 'no module registered the job type %', unknown_type
-            using errcode = 'ZP004', hint = (select 'known types: ' || string_agg(job_type, ', ' order by job_type) from ops.job_types);
+            using errcode = 'ZP004',
+                  hint = (select 'known types: ' || string_agg(job_type, ', ' order by job_type) from ops.job_types);
     end if;
     if not exists (select from core.workspaces where workspace_id = p_workspace_id) then
         raise exception 'there is no workspace %', p_workspace_id using errcode = 'ZP005';
     end if;
 
+    perform ops.tell_jobs(array[p_workspace_id]);
     if not exists (select from unnest(p_dedup_keys) k where k is not null) then
         return query
             insert into ops.jobs (workspace_id, job_type, payload, next_run_at, trace_id)
@@ -1246,25 +1526,58 @@ begin
 
     -- With keys one by one, because each may meet a job that another transaction is adding or ending right now.
     for given in
-        select * from unnest(p_job_types, p_payloads, p_next_run_at, p_dedup_keys) as g (job_type, payload, next_run_at, dedup_key)
+        select * from unnest(p_job_types, p_payloads, p_next_run_at, p_dedup_keys)
+            as g (job_type, payload, next_run_at, dedup_key)
     loop
         loop
             insert into ops.jobs as j (workspace_id, job_type, payload, next_run_at, dedup_key, trace_id)
-            values (p_workspace_id, given.job_type, given.payload, coalesce(given.next_run_at, platform.now()), given.dedup_key, p_trace_id)
+            values (p_workspace_id, given.job_type, given.payload, coalesce(given.next_run_at, platform.now()),
+                    given.dedup_key, p_trace_id)
             on conflict (workspace_id, job_type, dedup_key) where dedup_key is not null do update
-               set status = 'queued', forgiven = j.attempts, payload = excluded.payload, next_run_at = excluded.next_run_at,
-                   trace_id = excluded.trace_id
+               set status = 'queued', forgiven = j.attempts, payload = excluded.payload,
+                   next_run_at = excluded.next_run_at, trace_id = excluded.trace_id
              where j.status = 'failed'
             returning j.id into job_id;
             if job_id is null then
                 select j.id into job_id from ops.jobs j
-                 where j.workspace_id = p_workspace_id and j.job_type = given.job_type and j.dedup_key = given.dedup_key;
+                 where j.workspace_id = p_workspace_id and j.job_type = given.job_type
+                   and j.dedup_key = given.dedup_key;
             end if;
             exit when job_id is not null;
         end loop;
         return next job_id;
     end loop;
 end
+$$;
+
+
+--
+-- Name: event_body(text, jsonb); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.event_body(p_event_type text, p_data jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select json_build_object(
+        'type', p_event_type,
+        'timestamp', to_char(platform.now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'data', case when coalesce(octet_length(p_data::text), 0) <= 60000 then coalesce(p_data, '{}') else (
+            select coalesce(jsonb_object_agg(f.key, f.value), '{}') || '{"truncated": true}'
+              from (select e.key, e.value from jsonb_each(p_data) e
+                     where jsonb_typeof(e.value) not in ('object', 'array')
+                       and octet_length(e.key) + octet_length(e.value::text) <= 1000
+                     order by e.key limit 50) f) end)::text
+$$;
+
+
+--
+-- Name: event_patterns(text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.event_patterns(p_event_type text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select array['*', split_part(p_event_type, '.', 1) || '.*', p_event_type]
 $$;
 
 
@@ -1277,6 +1590,7 @@ CREATE FUNCTION ops.expire_leases(p_job_types text[]) RETURNS integer
     AS $$
 declare
     expired int;
+    workspaces uuid[];
 begin
     with running as (
         select f.workspace_id, f.id
@@ -1304,15 +1618,19 @@ begin
         returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, j.last_error, lost.is_over,
                   lost.worker_id, lost.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
-        select t.workspace_id, t.id, t.attempts, t.job_type, 'lease_expired', t.worker_id, t.trace_id, t.started_at, t.last_error
+        insert into ops.job_runs
+            (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
+        select t.workspace_id, t.id, t.attempts, t.job_type, 'lease_expired', t.worker_id, t.trace_id, t.started_at,
+               t.last_error
+          from taken t
+    ), journaled as (
+        insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
+        select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text,
+               t.trace_id, jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
           from taken t
     )
-    insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
-    select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text, t.trace_id,
-           jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
-      from taken t;
-    get diagnostics expired = row_count;
+    select count(*), array_agg(t.workspace_id) into expired, workspaces from taken t;
+    perform ops.tell_jobs(workspaces);
     return expired;
 end
 $$;
@@ -1346,6 +1664,7 @@ CREATE FUNCTION ops.fail_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_id
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
+    select ops.tell_jobs(p_workspace_ids);
     with given as (
         select * from unnest(p_workspace_ids, p_ids, p_lease_ids, p_errors, p_retry_in_ms)
             as g (workspace_id, id, lease_id, error, retry_in_ms)
@@ -1362,15 +1681,18 @@ CREATE FUNCTION ops.fail_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_id
                lease_id = null, leased_until = null, worker_id = null, started_at = null, last_error = x.error
           from judged x
          where j.workspace_id = x.workspace_id and j.id = x.id and j.lease_id = x.lease_id
-        returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, x.error, x.is_over, x.worker_id, x.started_at
+        returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, x.error, x.is_over, x.worker_id,
+                  x.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
+        insert into ops.job_runs
+            (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
         select e.workspace_id, e.id, e.attempts, e.job_type, case when e.is_over then 'failed' else 'retried' end,
                e.worker_id, e.trace_id, e.started_at, e.error
           from ended e
     ), errors as (
         insert into ops.errors (workspace_id, source, op, job_id, trace_id, message, retryable, error)
-        select e.workspace_id, 'jobs', e.job_type, e.id, e.trace_id, coalesce(e.error->>'message', 'failed'), not e.is_over, e.error
+        select e.workspace_id, 'jobs', e.job_type, e.id, e.trace_id, coalesce(e.error->>'message', 'failed'),
+               not e.is_over, e.error
           from ended e
     ), journal as (
         insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
@@ -1379,6 +1701,53 @@ CREATE FUNCTION ops.fail_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease_id
           from ended e where e.is_over
     )
     select e.id, e.is_over from ended e
+$$;
+
+
+--
+-- Name: find_trouble(uuid); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
+    LANGUAGE sql STABLE
+    AS $$
+    -- From one pair to the next by the index, however many jobs each of them has.
+    with recursive pairs as (
+        (select j.workspace_id, j.job_type from ops.jobs j
+          where j.next_run_at = 'infinity' and (p_workspace_id is null or j.workspace_id = p_workspace_id)
+          order by j.workspace_id, j.job_type limit 1)
+        union all
+        select n.workspace_id, n.job_type
+          from pairs p
+         cross join lateral (
+               select j.workspace_id, j.job_type from ops.jobs j
+                where j.next_run_at = 'infinity' and (j.workspace_id, j.job_type) > (p.workspace_id, p.job_type)
+                  and (p_workspace_id is null or j.workspace_id = p_workspace_id)
+                order by j.workspace_id, j.job_type limit 1) n
+    )
+    select p.workspace_id, 'failed_jobs', p.job_type, count(*),
+           (array_agg(j.last_error->>'code' order by j.id desc))[1], min(j.created_at),
+           (array_agg(j.last_error->>'message' order by j.id desc))[1], null::interval
+      from pairs p
+     cross join lateral (select f.id, f.created_at, f.last_error from ops.jobs f
+                          where f.next_run_at = 'infinity' and f.workspace_id = p.workspace_id
+                            and f.job_type = p.job_type and f.status = 'failed' limit 1000) j
+     group by p.workspace_id, p.job_type
+    union all
+    select s.id, 'database_fills', '', 1, pg_size_pretty(s.size), null,
+           format('the database holds %s, more than %s', pg_size_pretty(s.size), pg_size_pretty(s.size_max)),
+           interval '1 day'
+      from (select '00000000-0000-0000-0000-000000000000'::uuid as id, pg_database_size(current_database()) as size,
+                   nullif(current_setting('ops.database_bytes_max', true), '')::bigint as size_max) s
+     where s.size > s.size_max and (p_workspace_id is null or p_workspace_id = s.id)
+    union all
+    select s.id, 'disk_fills', '', 1, pg_size_pretty(s.free), null,
+           format('%s are free beside the database, less than %s', pg_size_pretty(s.free), pg_size_pretty(s.free_min)),
+           null
+      from (select '00000000-0000-0000-0000-000000000000'::uuid as id,
+                   nullif(current_setting('ops.disk_free_bytes', true), '')::bigint as free,
+                   nullif(current_setting('ops.disk_free_bytes_min', true), '')::bigint as free_min) s
+     where s.free < s.free_min and (p_workspace_id is null or p_workspace_id = s.id)
 $$;
 
 
@@ -1413,6 +1782,38 @@ begin
     get diagnostics fired = row_count;
     return fired;
 end
+$$;
+
+
+--
+-- Name: forget(integer); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.forget(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone int;
+begin
+    delete from ops.alerts a
+     where a.ctid = any (array(select x.ctid from ops.alerts x
+                                where x.cleared_at < platform.now() - interval '90 days' limit p_limit));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$$;
+
+
+--
+-- Name: is_event_wanted(uuid, text); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.is_event_wanted(p_workspace_id uuid, p_event_type text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from core.webhook_subscriptions s
+                    where s.workspace_id = p_workspace_id and s.status <> 'disabled'
+                      and s.events && ops.event_patterns(p_event_type))
 $$;
 
 
@@ -1465,8 +1866,11 @@ $$;
 CREATE FUNCTION ops.record_error(p_workspace_id uuid, p_source text, p_node text, p_op text, p_job_id bigint, p_trace_id text, p_status_code integer, p_message text, p_retryable boolean, p_error jsonb) RETURNS void
     LANGUAGE sql
     AS $$
-    insert into ops.errors (workspace_id, source, node, op, job_id, trace_id, status_code, message, retryable, error)
-    values (p_workspace_id, p_source, p_node, p_op, p_job_id, p_trace_id, p_status_code, p_message, p_retryable, p_error)
+    insert into ops.errors
+        (workspace_id, source, node, op, job_id, trace_id, status_code, message, retryable, error)
+    values
+        (p_workspace_id, p_source, p_node, p_op, p_job_id, p_trace_id, p_status_code, p_message, p_retryable, p_error);
+    select bus.publish(p_workspace_id, p_source, jsonb_build_object('type', 'error'))
 $$;
 
 
@@ -1493,8 +1897,10 @@ CREATE FUNCTION ops.release_jobs(p_workspace_ids uuid[], p_ids bigint[], p_lease
     SET enable_mergejoin TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
+    select ops.tell_jobs(p_workspace_ids);
     update ops.jobs j
-       set status = 'queued', attempts = j.attempts - 1, lease_id = null, leased_until = null, worker_id = null, started_at = null
+       set status = 'queued', attempts = j.attempts - 1, lease_id = null, leased_until = null, worker_id = null,
+           started_at = null
       from unnest(p_workspace_ids, p_ids, p_lease_ids) as d (workspace_id, id, lease_id)
      where j.workspace_id = d.workspace_id and j.id = d.id and j.lease_id = d.lease_id
     returning j.id
@@ -1508,10 +1914,16 @@ $$;
 CREATE FUNCTION ops.report_process(p_process_id uuid, p_roles text[], p_place text, p_version text) RETURNS void
     LANGUAGE sql
     AS $$
-    delete from ops.processes where seen_at < platform.now() - interval '10 minutes';
-    insert into ops.processes (process_id, roles, place, version, started_at, seen_at)
-    values (p_process_id, p_roles, p_place, p_version, platform.now(), platform.now())
-    on conflict (process_id) do update set seen_at = excluded.seen_at
+    with gone as (
+        delete from ops.processes where seen_at < platform.now() - interval '10 minutes' returning process_id
+    ), reported as (
+        insert into ops.processes (process_id, roles, place, version, started_at, seen_at)
+        values (p_process_id, p_roles, p_place, p_version, platform.now(), platform.now())
+        on conflict (process_id) do update set seen_at = excluded.seen_at
+        returning started_at = seen_at as is_new
+    )
+    select bus.publish('00000000-0000-0000-0000-000000000000', 'processes', '{}')
+      from (select 1 from gone union all select 1 from reported where is_new limit 1) changed
 $$;
 
 
@@ -1532,6 +1944,108 @@ begin
                                jsonb_build_object('operator', p_operator, 'reason', p_reason));
     return true;
 end
+$$;
+
+
+--
+-- Name: settle_alerts(text, ops.findings[], uuid[]); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.settle_alerts(p_module text, p_found ops.findings[], p_unknown uuid[], OUT told integer, OUT cleared integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    trouble record;
+    event text;
+begin
+    told := 0;
+    cleared := 0;
+    p_found := array(
+        select distinct on (f.workspace_id, f.alert, left(f.subject, 200))
+               (f.workspace_id, f.alert, left(f.subject, 200), f.count, left(f.sample, 200), f.since, left(f.why, 500),
+                f.remind_after)::ops.findings
+          from unnest(p_found) f order by f.workspace_id, f.alert, left(f.subject, 200));
+    delete from ops.alerts a using unnest(p_found) f
+     where a.workspace_id = f.workspace_id and a.module = p_module and a.alert = f.alert and a.subject = f.subject
+       and a.cleared_at is not null;
+    insert into ops.alerts as a (workspace_id, module, alert, subject, count, sample, since, why, raised_at)
+    select f.workspace_id, p_module, f.alert, f.subject, f.count, f.sample, f.since, f.why, now_ts
+      from unnest(p_found) f
+    on conflict (workspace_id, module, alert, subject) do update
+       set count = excluded.count, sample = excluded.sample, since = excluded.since, why = excluded.why
+     where (a.count, a.sample, a.since, a.why)
+           is distinct from (excluded.count, excluded.sample, excluded.since, excluded.why);
+
+    for trouble in
+        with over as (
+            update ops.alerts a set cleared_at = now_ts
+             where a.module = p_module and a.cleared_at is null and a.workspace_id <> all (p_unknown)
+               and not exists (select from unnest(p_found) f
+                                where f.workspace_id = a.workspace_id and f.alert = a.alert and f.subject = a.subject)
+            returning a.workspace_id, a.alert, a.subject
+        )
+        select o.workspace_id, o.alert, array_agg(o.subject order by o.subject) as subjects
+          from over o group by 1, 2 order by 1, 2
+    loop
+        continue when exists (select from ops.alerts a
+                               where a.workspace_id = trouble.workspace_id and a.module = p_module
+                                 and a.alert = trouble.alert and a.cleared_at is null);
+        perform ops.announce_alert(trouble.workspace_id, p_module, trouble.alert, 'cleared',
+                                   jsonb_build_object('subjects', trouble.subjects[1:20]));
+        cleared := cleared + 1;
+    end loop;
+
+    for trouble in
+        select a.workspace_id, a.alert, max(a.told_at) as told_at, bool_or(a.count > a.told_count) as has_grown,
+               bool_and(a.acknowledged_at is not null) as is_acknowledged,
+               coalesce(min(f.remind_after), interval '1 hour') as remind_after,
+               jsonb_build_object('count', sum(a.count),
+                                  'subjects', (array_agg(a.subject order by a.count desc, a.subject))[1:20],
+                                  'sample', (array_agg(a.sample order by a.count desc, a.subject))[1],
+                                  'why', (array_agg(a.why order by a.count desc, a.subject))[1]) as details
+          from ops.alerts a
+          join unnest(p_found) f on f.workspace_id = a.workspace_id and f.alert = a.alert and f.subject = a.subject
+         where a.module = p_module
+         group by a.workspace_id, a.alert order by a.workspace_id, a.alert
+    loop
+        event := case when trouble.told_at is null then 'raised'
+                      when trouble.has_grown and trouble.told_at <= now_ts - interval '1 minute' then 'grew'
+                      when not trouble.is_acknowledged and trouble.told_at <= now_ts - trouble.remind_after
+                      then 'reminded' end;
+        continue when event is null;
+        update ops.alerts a set told_at = now_ts, told_count = a.count
+         where a.workspace_id = trouble.workspace_id and a.module = p_module and a.alert = trouble.alert
+           and a.cleared_at is null;
+        perform ops.announce_alert(trouble.workspace_id, p_module, trouble.alert, event, trouble.details);
+        -- One live job for each target. It reads the alert when it runs, so a target that was away gets no old news.
+        begin
+            -- A monitor may look before any runner has registered the type.
+            insert into ops.job_types (job_type, attempts_max, lease_ms) values ('ops.alert', 12, 60000)
+            on conflict do nothing;
+            perform ops.enqueue_job(trouble.workspace_id, 'ops.alert',
+                                    jsonb_build_object('module', p_module, 'alert', trouble.alert) || to_jsonb(t), null,
+                                    md5(concat_ws(' ', p_module, trouble.alert, t.kind, t.address)))
+               from ops.alert_targets(trouble.workspace_id, p_module) t;
+        exception when others then
+            perform ops.record_error(trouble.workspace_id, p_module, null, 'alert_targets', null, null, null, sqlerrm,
+                                     true, jsonb_build_object('code', sqlstate, 'alert', trouble.alert));
+        end;
+        told := told + 1;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: tell_jobs(uuid[]); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.tell_jobs(p_workspace_ids uuid[]) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select bus.publish(w.id, 'jobs', '{}') from (select distinct unnest(p_workspace_ids) as id) w
+     where w.id <> '00000000-0000-0000-0000-000000000000'
 $$;
 
 
@@ -1722,7 +2236,7 @@ CREATE FUNCTION planner.begin_preview(p_workspace_id uuid, p_person_id bigint) R
 begin
     perform planner.take_turn(p_workspace_id, p_person_id);
     return (select jsonb_build_object(
-                'preview_id', gen_random_uuid(), 'expires_at', planner.stamp(platform.now() + interval '5 minutes'),
+                'preview_id', gen_random_uuid(), 'expires_at', platform.stamp(platform.now() + interval '5 minutes'),
                 'today', planner.today(p_workspace_id, p_person_id), 'time_zone', p.time_zone, 'xp', planner.total_xp(p_workspace_id, p_person_id))
               from planner.people p where p.workspace_id = p_workspace_id and p.person_id = p_person_id);
 end
@@ -2274,9 +2788,11 @@ begin
          where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = batch.undoes;
     end if;
     perform ops.append_journal(p_workspace_id, 'planner', 'batch_applied', p_preview_id::text, p_trace_id,
-        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(batch.actions), 'xp', batch.xp, 'undoes', batch.undoes));
-    perform bus.publish(p_workspace_id, planner.topic(),
-        jsonb_build_object('type', 'batch_applied', 'person_id', p_person_id, 'preview_id', p_preview_id));
+        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(batch.actions), 'xp', batch.xp,
+                           'undoes', batch.undoes));
+    perform ops.emit_event(p_workspace_id, 'batch.applied', jsonb_strip_nulls(jsonb_build_object(
+        'batch_id', p_preview_id, 'person_id', p_person_id, 'actions', jsonb_array_length(batch.actions),
+        'xp', batch.xp, 'undoes', batch.undoes, 'trace_id', p_trace_id)));
 end
 $$;
 
@@ -2493,7 +3009,8 @@ CREATE FUNCTION planner.log_request(p_workspace_id uuid, p_request_id uuid, p_pe
     LANGUAGE sql
     AS $$
     insert into planner.mcp_requests (workspace_id, request_id, person_id, token_id, tool_name, request_body)
-    values (p_workspace_id, p_request_id, p_person_id, p_token_id, p_tool_name, p_request_body)
+    values (p_workspace_id, p_request_id, p_person_id, p_token_id, p_tool_name, p_request_body);
+    select bus.publish(p_workspace_id, 'planner', jsonb_build_object('type', 'called', 'request_id', p_request_id))
 $$;
 
 
@@ -2506,8 +3023,10 @@ CREATE FUNCTION planner.log_response(p_workspace_id uuid, p_request_id uuid, p_r
     AS $$
     insert into planner.mcp_responses (workspace_id, request_id, response_body, execution_time_ms, error_message)
     select p_workspace_id, p_request_id, p_response_body, p_execution_time_ms, p_error_message
-     where not exists (select from planner.mcp_responses r where r.workspace_id = p_workspace_id and r.request_id = p_request_id
-                          and r.ts > platform.now() - interval '1 day')
+     where not exists (select from planner.mcp_responses r
+                        where r.workspace_id = p_workspace_id and r.request_id = p_request_id
+                          and r.ts > platform.now() - interval '1 day');
+    select bus.publish(p_workspace_id, 'planner', jsonb_build_object('type', 'answered', 'request_id', p_request_id))
 $$;
 
 
@@ -2623,7 +3142,7 @@ begin
     select jsonb_agg(x.found) into in_the_way
       from (select jsonb_build_object('preview_id', l.preview_id, 'action', l.action, 'entity', l.entity, 'id', l.entity_id,
                        'title', coalesce(l.after->>'title', l.before->>'title', h.title, g.title), 'date', l.day,
-                       'at', planner.stamp(l.created_at)) as found
+                       'at', platform.stamp(l.created_at)) as found
               from planner.later_changes(p_workspace_id, p_preview_id) l
               left join planner.habits h on l.entity = 'mark' and h.workspace_id = l.workspace_id and h.habit_id = l.entity_id
               left join planner.goals g on l.entity = 'order' and g.workspace_id = l.workspace_id and g.goal_id = l.entity_id
@@ -2774,7 +3293,8 @@ CREATE FUNCTION planner.read_xp(p_workspace_id uuid, p_person_id bigint, p_recen
                      group by 1) d), '[]'),
         'recent', coalesce((
             select jsonb_agg(jsonb_build_object('entry_id', r.entry_id, 'amount', r.amount, 'entity', r.entity, 'id', r.entity_id, 'date', r.day,
-                       'takes_back', r.takes_back, 'preview_id', r.preview_id, 'created_at', planner.stamp(r.created_at)) order by r.entry_id desc)
+                       'takes_back', r.takes_back, 'preview_id', r.preview_id,
+                       'created_at', platform.stamp(r.created_at)) order by r.entry_id desc)
               from (select e.* from planner.xp_entries e where e.workspace_id = p_workspace_id and e.person_id = p_person_id
                      order by e.entry_id desc limit p_recent_max) r), '[]'))
       from planner.people p cross join lateral (select planner.today(p_workspace_id, p_person_id) as today) t
@@ -3091,17 +3611,16 @@ $$;
 --
 
 CREATE FUNCTION planner.save_preview(p_workspace_id uuid, p_person_id bigint, p_preview jsonb, p_trace_id text DEFAULT NULL::text) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-begin
-    insert into planner.previews (workspace_id, preview_id, person_id, undoes, actions, seen, body, xp, would_fail, expires_at)
-    values (p_workspace_id, (p_preview->>'preview_id')::uuid, p_person_id, (p_preview->>'undoes')::uuid, p_preview->'actions',
-            p_preview->'seen', p_preview->>'body', (p_preview->>'xp')::int, p_preview->>'would_fail', (p_preview->>'expires_at')::timestamptz);
-    perform ops.append_journal(p_workspace_id, 'planner', 'preview_made', p_preview->>'preview_id', p_trace_id,
-        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(p_preview->'actions'), 'undoes', p_preview->'undoes'));
-    perform bus.publish(p_workspace_id, planner.topic(),
-        jsonb_build_object('type', 'preview_made', 'person_id', p_person_id, 'preview_id', p_preview->'preview_id'));
-end
+    insert into planner.previews
+        (workspace_id, preview_id, person_id, undoes, actions, seen, body, xp, would_fail, expires_at)
+    values (p_workspace_id, (p_preview->>'preview_id')::uuid, p_person_id, (p_preview->>'undoes')::uuid,
+            p_preview->'actions', p_preview->'seen', p_preview->>'body', (p_preview->>'xp')::int,
+            p_preview->>'would_fail', (p_preview->>'expires_at')::timestamptz);
+    select ops.append_journal(p_workspace_id, 'planner', 'preview_made', p_preview->>'preview_id', p_trace_id,
+        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(p_preview->'actions'),
+                           'undoes', p_preview->'undoes'))
 $$;
 
 
@@ -3116,14 +3635,14 @@ begin
     perform planner.take_turn(p_workspace_id, p_person_id);
     if not exists (select from pg_timezone_names z where z.name = p_time_zone) then
         raise exception 'Unknown time zone' using errcode = 'ZG003', column = 'time_zone',
-            hint = platform.near_names(left(p_time_zone, 64), array(select z.name from pg_timezone_names z where z.name ~ '/' or z.name = 'UTC'));
+            hint = platform.near_names(left(p_time_zone, 64),
+                array(select z.name from pg_timezone_names z where z.name ~ '/' or z.name = 'UTC'));
     end if;
     update planner.people p set time_zone = p_time_zone
      where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.time_zone <> p_time_zone;
     if found then
         perform ops.append_journal(p_workspace_id, 'planner', 'time_zone_set', p_person_id::text, p_trace_id,
             jsonb_build_object('time_zone', p_time_zone));
-        perform bus.publish(p_workspace_id, planner.topic(), jsonb_build_object('type', 'time_zone_set', 'person_id', p_person_id));
     end if;
     return jsonb_build_object('time_zone', p_time_zone, 'today', planner.today(p_workspace_id, p_person_id));
 end
@@ -3245,7 +3764,7 @@ CREATE FUNCTION planner.show_batch(p_batch planner.previews) RETURNS jsonb
          order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action from '(\w+)\.'), c.change_id
     )
     select jsonb_build_object(
-        'preview_id', p_batch.preview_id, 'applied_at', planner.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
+        'preview_id', p_batch.preview_id, 'applied_at', platform.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
         'undone_by', p_batch.undone_by, 'xp', p_batch.xp,
         'actions', coalesce((
             select jsonb_agg(jsonb_build_object(
@@ -3271,8 +3790,9 @@ CREATE FUNCTION planner.show_goal(p_goal planner.goals) RETURNS jsonb
     AS $$
     select jsonb_build_object(
         'goal_id', p_goal.goal_id, 'title', p_goal.title, 'description', p_goal.description, 'category', p_goal.category,
-        'priority', p_goal.priority, 'due_date', p_goal.due_date, 'created_at', planner.stamp(p_goal.created_at),
-        'updated_at', planner.stamp(p_goal.updated_at), 'completed_at', planner.stamp(p_goal.completed_at), 'version', p_goal.version)
+        'priority', p_goal.priority, 'due_date', p_goal.due_date, 'created_at', platform.stamp(p_goal.created_at),
+        'updated_at', platform.stamp(p_goal.updated_at), 'completed_at', platform.stamp(p_goal.completed_at),
+        'version', p_goal.version)
      where p_goal.goal_id is not null
 $$;
 
@@ -3286,8 +3806,9 @@ CREATE FUNCTION planner.show_habit(p_habit planner.habits) RETURNS jsonb
     AS $$
     select jsonb_build_object(
         'habit_id', p_habit.habit_id, 'title', p_habit.title, 'description', p_habit.description, 'category', p_habit.category,
-        'days', planner.day_names(p_habit.days), 'created_at', planner.stamp(p_habit.created_at),
-        'updated_at', planner.stamp(p_habit.updated_at), 'archived_at', planner.stamp(p_habit.archived_at), 'version', p_habit.version)
+        'days', planner.day_names(p_habit.days), 'created_at', platform.stamp(p_habit.created_at),
+        'updated_at', platform.stamp(p_habit.updated_at), 'archived_at', platform.stamp(p_habit.archived_at),
+        'version', p_habit.version)
      where p_habit.habit_id is not null
 $$;
 
@@ -3327,20 +3848,11 @@ CREATE FUNCTION planner.show_step(p_step planner.steps) RETURNS jsonb
     AS $$
     select jsonb_build_object(
         'step_id', p_step.step_id, 'goal_id', p_step.goal_id, 'title', p_step.title, 'description', p_step.description,
-        'priority', p_step.priority, 'due_date', p_step.due_date, 'order', p_step."order", 'created_at', planner.stamp(p_step.created_at),
-        'updated_at', planner.stamp(p_step.updated_at), 'completed_at', planner.stamp(p_step.completed_at), 'version', p_step.version)
+        'priority', p_step.priority, 'due_date', p_step.due_date, 'order', p_step."order",
+        'created_at', platform.stamp(p_step.created_at),
+        'updated_at', platform.stamp(p_step.updated_at), 'completed_at', platform.stamp(p_step.completed_at),
+        'version', p_step.version)
      where p_step.step_id is not null
-$$;
-
-
---
--- Name: stamp(timestamp with time zone); Type: FUNCTION; Schema: planner; Owner: -
---
-
-CREATE FUNCTION planner.stamp(p_at timestamp with time zone) RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
 
 
@@ -3407,17 +3919,6 @@ CREATE FUNCTION planner.today(p_workspace_id uuid, p_person_id bigint) RETURNS d
     AS $$
     select (platform.now() at time zone p.time_zone)::date from planner.people p
      where p.workspace_id = p_workspace_id and p.person_id = p_person_id
-$$;
-
-
---
--- Name: topic(); Type: FUNCTION; Schema: planner; Owner: -
---
-
-CREATE FUNCTION planner.topic() RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-    select 'planner'
 $$;
 
 
@@ -3580,6 +4081,45 @@ $$;
 
 
 --
+-- Name: at_micros(bigint); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.at_micros(p_micros bigint) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select to_timestamp(p_micros / 1000000) + p_micros % 1000000 * interval '1 microsecond'
+$$;
+
+
+--
+-- Name: backoff(integer, double precision, double precision, double precision); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.backoff(p_attempt integer, p_base_seconds double precision, p_max_seconds double precision, p_asked_seconds double precision DEFAULT 0) RETURNS interval
+    LANGUAGE sql
+    AS $$
+    -- Jitter is added, never subtracted: failures come in groups, and a group must spread out.
+    select (greatest(w.seconds, p_asked_seconds) + least(w.seconds, 60) * 0.2 * random()) * interval '1 second'
+      from (select least(p_max_seconds, p_base_seconds * power(2::float8, least(p_attempt - 1, 40))) as seconds) w
+$$;
+
+
+--
+-- Name: error_kind(jsonb); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.error_kind(p_error jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case when p_error->>'kind' in ('rate_limited', 'unauthorized', 'forbidden', 'not_found', 'not_ready',
+                                          'invalid', 'unavailable', 'timeout', 'unknown_outcome')
+                then p_error->>'kind'
+                when p_error->'outcome_unknown' = 'true' then 'unknown_outcome'
+                else 'unknown' end
+$$;
+
+
+--
 -- Name: grant_access(text[]); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -3628,6 +4168,18 @@ $$;
 
 
 --
+-- Name: id_at(timestamp with time zone); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.id_at(p_at timestamp with time zone) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7000-8000-000000000000')::uuid
+      from (select lpad(to_hex((extract(epoch from p_at) * 1000)::bigint), 12, '0') as h) t
+$$;
+
+
+--
 -- Name: near_names(text, text[]); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -3663,6 +4215,19 @@ $$;
 
 
 --
+-- Name: one_line(text); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.one_line(p_text text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select btrim(regexp_replace(regexp_replace(p_text,
+        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufeff]',
+        '', 'g'), '[\s\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+', ' ', 'g'))
+$$;
+
+
+--
 -- Name: protect(regclass); Type: FUNCTION; Schema: platform; Owner: -
 --
 
@@ -3678,6 +4243,69 @@ begin
     execute format('create policy every_workspace on %s to beresta_system using (true) with check (true)', p_table);
 end
 $$;
+
+
+--
+-- Name: redact_text(text); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.redact_text(p_text text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    -- A name whose value is a secret. Only its end counts: what stands before it does not matter.
+    c_name constant text := '(?:token|secrets?|passwords?|passwd|passphrase|signature|authorization|cookies?'
+        '|credentials?|(?:api|access|private|secret|signing|encryption)[_-]?key|access[_-]?key[_-]?id'
+        '|\m(?:pwd|sig|jwt|cvv|cvc))';
+    c_quoted constant text := '(' || c_name || '\\*["'']?\s*[:=]\s*(?:Some\()?';
+    v_text text := p_text;
+begin
+    if v_text ~* '-----BEGIN' then
+        v_text := regexp_replace(v_text, '(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*'
+            '(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)){1,1}?', '[secret]', 'g');
+    end if;
+    -- A header line to its end; then values in quotes (of JSON, of Debug, escaped), numbers and lists, bare values.
+    if v_text ~* (c_name || '|api-key') then
+        v_text := regexp_replace(v_text, '((?:authorization|cookie|api-key|\mx-[a-z0-9-]{0,64}(?:token|secret'
+            '|signature))[ \t]*:[ \t]*)\S[^\r\n]*', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || '\\+")[^"\\]+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || '")(?:[^"\\]|\\.)+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, c_quoted || ''')(?:[^''\\]|\\.)+', '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, '(' || c_name || '["'']\s*:\s*)(?:-?[0-9][^\s,}"'']*|\[\s*["''][^]]*\]?)',
+                                 '\1[secret]', 'gi');
+        v_text := regexp_replace(v_text, '(' || c_name || '[ \t]*(?:=|%3D)+[ \t]*)[^\s&"''<>=][^\s&"''<>]*',
+                                 '\1[secret]', 'gi');
+    end if;
+    v_text := regexp_replace(v_text, '((?:bearer(?:[ \t]|%20|\+)+)+)(?!(?:tokens?|auth|authentication|authorization'
+        '|scheme|realm=|header)[.:!?)]?(?:[\s"''<>&,;\\]|$))[^\s"''<>&,;\\]+', '\1[secret]', 'gi');
+    v_text := regexp_replace(v_text, '((?:[?&;]|%3F|%26)(?:key|auth)(?:=|%3D))[^\s&"''<>]+', '\1[secret]', 'gi');
+    v_text := regexp_replace(v_text, '(://)[^\s/?#"''<>]+@', '\1[secret]@', 'g');
+    v_text := regexp_replace(v_text, '(/hooks/push/)[^\s/?#&"''<>]+', '\1[secret]', 'g');
+    -- Tokens known by their looks: Telegram bot, Beresta, JWT, OpenAI, Google, AWS, GitHub, Slack, with what follows.
+    v_text := regexp_replace(v_text, '(?:[0-9]{6,}(?::|%(?:25)?3[Aa])[A-Za-z0-9_-]{30,}|brs_[A-Za-z0-9_-]{20,}'
+        '|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*|\msk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}'
+        '|(?:AKIA|ASIA)[0-9A-Z]{16}[A-Za-z0-9_-]*|gh[opsur]_[A-Za-z0-9_-]{30,}|github_pat_[A-Za-z0-9_-]{30,}'
+        '|xox[abeprs]-[A-Za-z0-9_-]{10,})(?:(?:[.:]|%(?:25)?3[Aa])[A-Za-z0-9_-]+)*', '[secret]', 'g');
+    v_text := regexp_replace(v_text, '[\w.%+-]+(?:@|%40)(?:[\w-]+\.)+[[:alpha:]]{2,}', '[email]', 'g');
+    if v_text ~ '[0-9](?:[^0-9A-Za-z]{0,9}[0-9]){6}' then
+        -- A card as it is printed; then phones: after a plus, after a word, Russian with 7 or 8, by their groups.
+        v_text := regexp_replace(v_text,
+            '(?<![0-9A-Za-z.-])[2-6][0-9]{3}(?:[ \u00a0-][0-9]{4}){3}(?![0-9A-Za-z])', '[card]', 'g');
+        v_text := regexp_replace(v_text, '(?<![0-9][eE])(?:\+|%2[Bb])\(?[1-9]'
+            '(?:[ \u00a0\u202f\u2011\u2013().-]{0,3}[0-9]){7,14}(?![0-9A-Za-z])', '[phone]', 'g');
+        v_text := regexp_replace(v_text, '((?:phones?|phone[_ -]?number|mobile|msisdn|\mtel|тел(?:ефон)?|моб)\.?'
+            '["''\\]{0,4}\s{0,3}[:=№]?\s{0,3}["''\\]{0,4})\(?[0-9](?:[ \u00a0\u202f()-]{0,3}[0-9]){6,14}'
+            '(?![0-9A-Za-z])', '\1[phone]', 'gi');
+        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z])(?:[78][ \u00a0-]{1,2}\(?|[78]\()[3489][0-9]{2}\)?'
+            '[ \u00a0-]{0,2}[0-9]{3}[ \u00a0-]?[0-9]{2}[ \u00a0-]?[0-9]{2}(?![0-9A-Za-z])', '[phone]', 'g');
+        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z.:-])'
+            '(?:\([0-9]{3,5}\)[ \u00a0]?[0-9]{1,3}(?:[ \u00a0-][0-9]{2,4}){1,2}'
+            '|[3489][0-9]{2}[ \u00a0-][0-9]{3}-[0-9]{2}-[0-9]{2}|[2-9][0-9]{2}[.-][2-9][0-9]{2}[.-][0-9]{4}'
+            '|[1-9][0-9]{2}-[0-9]{2}-[0-9]{2})(?![0-9A-Za-z]|[.:-][0-9])', '[phone]', 'g');
+    end if;
+    return v_text;
+end
+$_$;
 
 
 --
@@ -3708,6 +4336,59 @@ begin
     raise exception 'a row of % cannot go from % to %', tg_table_name, old.status, new.status
         using errcode = 'ZP003';
 end
+$$;
+
+
+--
+-- Name: safe_error(jsonb); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.safe_error(p_error jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select jsonb_strip_nulls(jsonb_build_object(
+        'category', case when given.error ->> 'category' = 'PERMANENT' then 'PERMANENT' else 'TRANSIENT' end,
+        'scope', case when given.error ->> 'scope' in ('channel', 'platform') then given.error ->> 'scope'
+                      else 'delivery' end,
+        'kind', platform.error_kind(given.error),
+        'code', coalesce(nullif(platform.snippet(case when jsonb_typeof(given.error -> 'code') in ('string', 'number')
+                                                     then given.error ->> 'code' end, 100), ''), 'unknown'),
+        'retry_after_ms', case when jsonb_typeof(given.error -> 'retry_after_ms') = 'number'
+                               then case when (given.error -> 'retry_after_ms')::numeric >= 0 then
+                                    least(floor((given.error -> 'retry_after_ms')::numeric), 604800000) end end,
+        'message', platform.snippet(given.error ->> 'message', 500),
+        'raw', platform.snippet(given.error ->> 'raw', 500)))
+      from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) given
+$$;
+
+
+--
+-- Name: snippet(text, integer); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.snippet(p_text text, p_max integer) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $_$
+declare
+    v_text text := p_text;
+begin
+    if length(v_text) > 16000 then
+        v_text := regexp_replace(left(v_text, 16000), '\S+$', '') || '…';
+    end if;
+    v_text := platform.redact_text(v_text);
+    return case when length(v_text) > p_max then left(v_text, p_max - 1) || '…' else v_text end;
+end
+$_$;
+
+
+--
+-- Name: stamp(timestamp with time zone); Type: FUNCTION; Schema: platform; Owner: -
+--
+
+CREATE FUNCTION platform.stamp(p_at timestamp with time zone) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
 
 
@@ -3791,54 +4472,21 @@ $$;
 
 
 --
--- Name: admit(text, text, bigint); Type: FUNCTION; Schema: posting; Owner: -
+-- Name: alert_targets(uuid); Type: FUNCTION; Schema: posting; Owner: -
 --
 
-CREATE FUNCTION posting.admit(p_kind text, p_secret_hash text, p_bytes bigint) RETURNS TABLE(verdict text, workspace_id uuid, endpoint_id uuid, retry_after_seconds integer, bytes_max integer)
-    LANGUAGE plpgsql
+CREATE FUNCTION posting.alert_targets(p_workspace_id uuid) RETURNS TABLE(kind text, address text, credential text)
+    LANGUAGE sql STABLE
     AS $$
-declare
-    now_ts constant timestamptz := platform.now();
-    door core.workspace_endpoints;
-    cost interval;
-    rate posting.ingress_rates;
-    refusal text;
-begin
-    select e.* into door from core.workspace_endpoints e join core.workspaces w on w.workspace_id = e.workspace_id
-     where e.kind = p_kind and e.secret_hash = p_secret_hash and e.enabled and w.status = 'active';
-    if not found then
-        return query select 'unknown', null::uuid, null::uuid, null::int, null::int;
-        return;
-    end if;
-    cost := interval '1 second' / door.ingress_rps::float8;
-    insert into posting.ingress_rates (workspace_id, endpoint_id, busy_until) values (door.workspace_id, door.endpoint_id, now_ts)
-    on conflict do nothing;
-    select * into rate from posting.ingress_rates r where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id for no key update;
-    -- A second's worth may come at once; one request always may.
-    if p_bytes > door.max_payload_bytes then
-        refusal := 'too_large';
-    elsif greatest(rate.busy_until, now_ts) + cost - now_ts > greatest(interval '1 second', cost) then
-        refusal := 'rate_limited';
-    end if;
-    if refusal is null then
-        update posting.ingress_rates r set busy_until = greatest(r.busy_until, now_ts) + cost
-         where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
-    elsif rate.told_at is null or rate.told_at <= now_ts - interval '1 second' then
-        update posting.ingress_rates r set refused = 0, told_at = now_ts where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
-        insert into posting.events (workspace_id, ts, action, result, meta)
-        values (door.workspace_id, now_ts, case refusal when 'too_large' then 'ingress_payload_rejected' else 'ingress_rate_limited' end, 'error',
-                jsonb_build_object('endpoint_id', door.endpoint_id, 'bytes', p_bytes, 'refused', rate.refused + 1));
-        insert into posting.ingest_runs (workspace_id, kind, endpoint_id, started_at, finished_at, stats_json)
-        values (door.workspace_id, 'push', door.endpoint_id, now_ts, now_ts,
-                jsonb_build_object(case refusal when 'too_large' then 'payload_rejected' else 'rate_limited' end, rate.refused + 1));
-    else
-        update posting.ingress_rates r set refused = r.refused + 1 where r.workspace_id = door.workspace_id and r.endpoint_id = door.endpoint_id;
-    end if;
-    return query select coalesce(refusal, 'admitted'), door.workspace_id, door.endpoint_id,
-        case when refusal = 'rate_limited'
-             then greatest(1, ceil(extract(epoch from rate.busy_until + cost - now_ts - greatest(interval '1 second', cost))))::int end,
-        door.max_payload_bytes;
-end
+    select 'telegram', p.alert_telegram_chat_id, b.secret_ref
+      from posting.policies p
+      left join posting.credential_bindings b
+        on b.workspace_id = p.workspace_id and b.auth_ref = p.alert_telegram_auth_ref and b.platform = 'telegram'
+     where p.workspace_id = p_workspace_id and p.alert_telegram_chat_id is not null
+       and p.alert_telegram_auth_ref is not null
+    union all
+    select 'email', p.alert_email, null from posting.policies p
+     where p.workspace_id = p_workspace_id and p.alert_email is not null
 $$;
 
 
@@ -3918,70 +4566,9 @@ $_$;
 --
 
 CREATE FUNCTION posting.check_alerts() RETURNS integer
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-declare
-    now_ts constant timestamptz := platform.now();
-    trouble record;
-    known posting.alerts;
-    told int := 0;
-begin
-    for trouble in
-        select w.workspace_id, w.name, p.alert_again_seconds, t.alert, t.n, t.sample,
-               (p.alert_telegram_chat_id is not null and p.alert_telegram_auth_ref is not null) or p.alert_email is not null as has_reader
-          from core.workspaces w
-         cross join lateral posting.policy(w.workspace_id) p
-         cross join lateral (
-              select 'dead_letters' as alert, count(*) as n, (array_agg(d.channel_id || ': ' || coalesce(d.last_error->>'code', 'unknown')))[1] as sample, 0 as allowed
-                from (select x.channel_id, x.last_error from posting.deliveries x where x.workspace_id = w.workspace_id and x.phase = 'dead' order by x.created_at desc limit 1000) d
-              union all
-              select 'failures', count(*), (array_agg(e.channel_id || ': ' || coalesce(e.error->>'code', 'unknown')))[1], p.alert_failed_max
-                from (select x.channel_id, x.error from posting.events x
-                       where x.workspace_id = w.workspace_id and x.action in ('failed_permanent', 'validation_failed') and x.ts > now_ts - interval '10 minutes' limit 1000) e
-              union all
-              select 'paused_channels', count(*), (array_agg(c.channel_id))[1], p.alert_paused_max
-                from posting.channels c where c.workspace_id = w.workspace_id and c.paused_until > now_ts
-              union all
-              select 'disabled_channels', count(*), (array_agg(c.channel_id))[1], 0
-                from posting.channels c where c.workspace_id = w.workspace_id and not c.enabled and c.error_streak >= p.disable_after_permanent_streak
-              union all
-              select 'orphan_events', coalesce(max((a.details->>'orphans')::bigint), 0), null, 0
-                from posting.alerts a where a.workspace_id = w.workspace_id and a.alert = 'orphan_events'
-         ) t
-         where exists (select from posting.channels c where c.workspace_id = w.workspace_id) and t.n > t.allowed
-         order by w.workspace_id, t.alert
-    loop
-        insert into posting.alerts as a (workspace_id, alert, raised_at, details)
-        values (trouble.workspace_id, trouble.alert, now_ts, '{}')
-        on conflict (workspace_id, alert) do update
-           set raised_at = case when a.cleared_at is null then a.raised_at else now_ts end,
-               told_at = case when a.cleared_at is null then a.told_at end, cleared_at = null
-        returning * into known;
-        continue when not (known.told_at is null or known.told_at <= now_ts - trouble.alert_again_seconds * interval '1 second'
-                           or (trouble.n > coalesce((known.details->>'count')::bigint, 0) and known.told_at <= now_ts - interval '1 minute'));
-        update posting.alerts a
-           set told_at = now_ts, details = a.details || jsonb_build_object('count', trouble.n, 'sample', trouble.sample)
-         where a.workspace_id = trouble.workspace_id and a.alert = trouble.alert;
-        perform ops.append_journal(trouble.workspace_id, 'posting', 'alert', trouble.alert, null, jsonb_build_object('count', trouble.n, 'sample', trouble.sample));
-        if trouble.has_reader then
-            perform ops.enqueue_job(trouble.workspace_id, 'posting.alert',
-                jsonb_build_object('alert', trouble.alert, 'count', trouble.n, 'sample', trouble.sample, 'workspace', trouble.name));
-        end if;
-        told := told + 1;
-    end loop;
-    update posting.alerts a set cleared_at = now_ts
-     where a.cleared_at is null and a.alert <> 'orphan_events'
-       and not case a.alert
-             when 'dead_letters' then exists (select from posting.deliveries d where d.workspace_id = a.workspace_id and d.phase = 'dead')
-             when 'failures' then (select count(*) from (select from posting.events e where e.workspace_id = a.workspace_id
-                                     and e.action in ('failed_permanent', 'validation_failed') and e.ts > now_ts - interval '10 minutes' limit 1000) e)
-                                  > (posting.policy(a.workspace_id)).alert_failed_max
-             when 'paused_channels' then (select count(*) from posting.channels c where c.workspace_id = a.workspace_id and c.paused_until > now_ts)
-                                         > (posting.policy(a.workspace_id)).alert_paused_max
-             else exists (select from posting.channels c where c.workspace_id = a.workspace_id and not c.enabled
-                             and c.error_streak >= (posting.policy(a.workspace_id)).disable_after_permanent_streak) end;
-    return told;
-end
+    select c.told from ops.check_alerts('posting') c
 $$;
 
 
@@ -4644,16 +5231,17 @@ begin
     values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts,
             case p_status when 'dead' then 'dead_letter' else 'failed_permanent' end, p_delivery.attempt, 'error', p_error,
             jsonb_build_object('trace_id', p_delivery.trace_id));
+    perform posting.tell_failed(p_delivery.workspace_id, array[p_delivery.delivery_id]);
     return p_status;
 end
 $$;
 
 
 --
--- Name: enqueue_messages_and_deliveries(uuid, uuid, text, jsonb, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+-- Name: enqueue_messages_and_deliveries(uuid, uuid, text, jsonb, timestamp with time zone, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
-CREATE FUNCTION posting.enqueue_messages_and_deliveries(p_workspace_id uuid, p_endpoint_id uuid, p_kind text, p_raw_payload_json jsonb, p_now_ts timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+CREATE FUNCTION posting.enqueue_messages_and_deliveries(p_workspace_id uuid, p_endpoint_id uuid, p_kind text, p_raw_payload_json jsonb, p_now_ts timestamp with time zone DEFAULT NULL::timestamp with time zone, p_payload_hash text DEFAULT NULL::text) RETURNS jsonb
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
@@ -4679,22 +5267,19 @@ begin
     hash := posting.content_hash(payload);
     if p_endpoint_id is not null then
         first_copy := posting.take_receipt(p_workspace_id, p_endpoint_id, source_ref,
-            posting.content_hash(p_raw_payload_json - '{run_id,trace_id,source}'::text[]), new_message_id, now_ts);
+            coalesce(p_payload_hash, posting.request_hash(p_raw_payload_json)), new_message_id, now_ts);
         if first_copy.receipt_id is not null then
-            insert into posting.events (workspace_id, message_id, ts, action, result, meta)
-            values (p_workspace_id, first_copy.message_id, now_ts, 'ingress_dedup_dropped', 'ok',
-                    jsonb_strip_nulls(jsonb_build_object('trace_id', trace, 'endpoint_id', p_endpoint_id, 'source_ref', source_ref)));
-            insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
-            values (p_workspace_id, run_id, 'push', p_endpoint_id, now_ts, now_ts, '{"dedup_dropped": 1}') on conflict do nothing;
-            return jsonb_build_object('outcome', 'duplicate', 'message_id', first_copy.message_id, 'run_id', run_id, 'trace_id', trace,
-                                      'deliveries', '{}'::jsonb, 'tags', to_jsonb(tags));
+            return posting.tell_duplicate(first_copy, p_raw_payload_json, tags, now_ts);
         end if;
     end if;
 
-    -- The upsert also makes two who bring the same content take turns, so that the second sees the deliveries of the first.
-    insert into posting.messages as m (workspace_id, message_id, content_hash, payload, tags, source, source_ref, first_seen_trace_id,
-                                       first_ingest_run_id, last_seen_at, last_ingest_run_id, created_at)
-    values (p_workspace_id, new_message_id, hash, payload, tags, p_raw_payload_json->'source', source_ref, trace, run_id, now_ts, run_id, now_ts)
+    -- The upsert also makes two requests with the same content take turns, so that the second sees the deliveries of
+    -- the first.
+    insert into posting.messages as m (workspace_id, message_id, content_hash, payload, tags, source, source_ref,
+                                       first_seen_trace_id, first_ingest_run_id, last_seen_at, last_ingest_run_id,
+                                       created_at)
+    values (p_workspace_id, new_message_id, hash, payload, tags, p_raw_payload_json->'source', source_ref,
+            trace, run_id, now_ts, run_id, now_ts)
     on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update
        set last_seen_at = now_ts, last_ingest_run_id = excluded.last_ingest_run_id, seen_count = m.seen_count + 1
     returning * into message;
@@ -4711,18 +5296,20 @@ begin
     end if;
     if payload ? 'media' then
         update posting.media_origin o set last_seen_at = now_ts
-         where o.workspace_id = p_workspace_id and o.blob_ref in (select m->>'blob_ref' from jsonb_array_elements(payload->'media') m);
+         where o.workspace_id = p_workspace_id
+           and o.blob_ref in (select m->>'blob_ref' from jsonb_array_elements(payload->'media') m);
     end if;
 
     counts := posting.fan_out(message, due_at, trace, now_ts);
     if p_kind in ('push', 'webhook_push') then
         insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
-        values (p_workspace_id, run_id, 'push', p_endpoint_id, now_ts, now_ts, jsonb_build_object('accepted', 1, 'deliveries', counts))
+        values (p_workspace_id, run_id, 'push', p_endpoint_id, now_ts, now_ts,
+                jsonb_build_object('accepted', 1, 'deliveries', counts))
         on conflict do nothing;
     end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', message.message_id));
-    return jsonb_build_object('outcome', 'accepted', 'message_id', message.message_id, 'run_id', run_id, 'trace_id', trace,
-                              'deliveries', counts, 'tags', to_jsonb(message.tags));
+    return jsonb_build_object('outcome', 'accepted', 'message_id', message.message_id, 'run_id', run_id,
+                              'trace_id', trace, 'deliveries', counts, 'tags', to_jsonb(message.tags));
 end
 $$;
 
@@ -4741,7 +5328,10 @@ declare
     now_ts constant timestamptz := platform.now();
     stuck record;
     freed int := 0;
+    workspaces uuid[] := '{}';
     error jsonb;
+    ended_in uuid[];
+    ended uuid[];
 begin
     for stuck in
         select d.*, p.attempts_max, c.settings->>'on_unknown' as on_unknown
@@ -4750,42 +5340,57 @@ begin
           left join posting.queue_heads q on q.workspace_id = n.workspace_id and q.channel_id = n.channel_id
          cross join lateral posting.policy(n.workspace_id) p
           join lateral (
-              select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt, h.trace_id, h.not_before,
-                     h.claimed_at, h.sending_started_at, h.claim_token
+              select h.ctid as place, h.workspace_id, h.delivery_id, h.message_id, h.channel_id, h.status, h.attempt,
+                     h.trace_id, h.not_before, h.claimed_at, h.sending_started_at, h.claim_token
                 from posting.deliveries h
-               where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight' and h.status in ('claimed', 'sending')
+               where h.workspace_id = n.workspace_id and h.channel_id = n.channel_id and h.phase = 'inflight'
+                 and h.status in ('claimed', 'sending')
                  and h.created_at >= coalesce(q.head_at, '-infinity')
                order by h.created_at limit n.claimed + n.sending) d
             on (d.status = 'sending' and d.sending_started_at < now_ts - p.sending_lease_seconds * interval '1 second')
             or (d.status = 'claimed' and d.not_before <= now_ts
                 and (d.claimed_at < now_ts - p.claimed_lease_seconds * interval '1 second'
-                     or exists (select from posting.dispatchers w where w.name = split_part(d.claim_token, '-', 1) and w.seen_at < now_ts - interval '15 seconds')))
+                     or exists (select from posting.dispatchers w
+                                 where w.name = split_part(d.claim_token, '-', 1)
+                                   and w.seen_at < now_ts - interval '15 seconds')))
          where n.claimed + n.sending > 0
          order by d.workspace_id, d.channel_id, d.delivery_id
          limit p_limit
     loop
         -- Looked at again under its lock: its owner may have finished a moment ago.
         perform from posting.deliveries d
-          where d.ctid = stuck.place and d.delivery_id = stuck.delivery_id and d.status = stuck.status for update skip locked;
+          where d.ctid = stuck.place and d.delivery_id = stuck.delivery_id and d.status = stuck.status
+            for update skip locked;
         continue when not found;
-        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
-        values (stuck.workspace_id, stuck.delivery_id, stuck.message_id, stuck.channel_id, now_ts, stuck.status || '_lease_expired', stuck.attempt,
-                'error', jsonb_build_object('trace_id', stuck.trace_id));
+        insert into posting.events
+            (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+        values
+            (stuck.workspace_id, stuck.delivery_id, stuck.message_id, stuck.channel_id, now_ts,
+             stuck.status || '_lease_expired', stuck.attempt, 'error', jsonb_build_object('trace_id', stuck.trace_id));
         if stuck.status = 'claimed' then
-            update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = now_ts where d.ctid = stuck.place;
+            update posting.deliveries d
+               set status = 'queued', claimed_at = null, claim_token = null, updated_at = now_ts
+             where d.ctid = stuck.place;
         elsif stuck.on_unknown = 'hold' or stuck.attempt >= stuck.attempts_max then
-            error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
+            error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'unknown_outcome',
+                                        'code', 'outcome_unknown',
                                         'message', 'the worker stopped while it was sending; the message may have arrived');
             perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, null, error)
                from posting.deliveries d where d.ctid = stuck.place;
+            ended_in := ended_in || stuck.workspace_id;
+            ended := ended || stuck.message_id;
         else
             update posting.deliveries d
-               set status = 'retry', next_retry_at = now_ts + (10 + 20 * random()) * interval '1 second', claimed_at = null, claim_token = null,
-                   sending_started_at = null, updated_at = now_ts
+               set status = 'retry', next_retry_at = now_ts + (10 + 20 * random()) * interval '1 second',
+                   claimed_at = null, claim_token = null, sending_started_at = null, updated_at = now_ts
              where d.ctid = stuck.place;
         end if;
+        workspaces := workspaces || stuck.workspace_id;
         freed := freed + 1;
     end loop;
+    perform bus.publish(w.id, 'posting', '{}') from (select distinct unnest(workspaces) as id) w;
+    perform posting.tell_posts_sent(e.workspace_id, array_agg(e.message_id))
+       from unnest(ended_in, ended) e (workspace_id, message_id) group by e.workspace_id;
     return freed;
 end
 $$;
@@ -4817,7 +5422,7 @@ CREATE FUNCTION posting.fail_permanent(p_workspace_id uuid, p_delivery_id uuid, 
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := posting.safe_error(p_error_json) || '{"category": "PERMANENT"}';
+    error constant jsonb := platform.safe_error(p_error_json) || '{"category": "PERMANENT"}';
     delivery posting.deliveries;
     channel posting.channels;
     release tid[] := '{}';
@@ -4827,17 +5432,20 @@ begin
         if p_claim_token is not null and not posting.still_held(p_workspace_id, p_delivery_id, p_claim_token) then
             return 'lost';
         end if;
-        select c.* into channel from posting.deliveries d join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+        select c.* into channel
+          from posting.deliveries d
+          join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
          where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
         release := case when error->>'scope' = 'channel' then posting.penalize(channel, p_delivery_id, error)
-                        else posting.close_key(channel, 'platform', now_ts + coalesce((error->>'retry_after_ms')::float8, 60000) * interval '1 millisecond') end;
+                        else posting.close_key(channel, 'platform', now_ts + interval '1 millisecond'
+                                * coalesce((error->>'retry_after_ms')::float8, 60000)) end;
     end if;
     delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{queued,retry,sending}');
     if delivery.delivery_id is null then
         return 'lost';
     end if;
     perform posting.end_delivery(delivery, 'failed_permanent', p_error_json->>'payload_ref', error, release);
-    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
+    perform posting.tell_posts_sent(p_workspace_id, array[delivery.message_id]);
     return 'failed_permanent';
 end
 $$;
@@ -4930,9 +5538,11 @@ begin
                case when j.suppressed_by is not null then 'deduped'
                     when j.problem is not null then 'failed_permanent' else 'queued' end,
                case when j.suppressed_by is null and j.problem is not null
-                    then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery',
-                                            'code', case when j.problem like 'media_missing_origin:%' then 'media_missing_origin' else 'validation_failed' end,
-                                            'message', posting.snippet(j.problem, 500)) end,
+                    then case when j.problem like 'media_missing_origin:%'
+                              then '{"kind": "not_found", "code": "media_missing_origin"}'::jsonb
+                              else '{"kind": "invalid", "code": "validation_failed"}' end
+                         || jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery',
+                                               'message', platform.snippet(j.problem, 500)) end,
                case when j.suppressed_by is null then j.rendered_text end,
                case when j.suppressed_by is null then j.render_meta
                     else jsonb_build_object('suppressed_by', j.suppressed_by) end,
@@ -4952,6 +5562,12 @@ begin
           from made m
     )
     select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    if counts ? 'failed_permanent' then
+        perform posting.tell_failed(p_message.workspace_id, array(
+            select d.delivery_id from posting.deliveries d
+             where d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id and d.created_at = p_now
+               and d.status = 'failed_permanent'));
+    end if;
     return counts;
 end
 $$;
@@ -5015,29 +5631,167 @@ $$;
 --
 
 CREATE FUNCTION posting.find_orphan_events() RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE sql
+    AS $$
+    with orphans as materialized (
+        select e.workspace_id, count(*) as n from posting.events e
+         where e.ts > platform.now() - interval '1 day'
+           and ((e.delivery_id is not null
+                 and not exists (select from posting.deliveries d
+                                  where d.workspace_id = e.workspace_id and d.delivery_id = e.delivery_id))
+                or (e.message_id is not null
+                    and not exists (select from posting.messages m
+                                     where m.workspace_id = e.workspace_id and m.message_id = e.message_id))
+                or (e.channel_id is not null
+                    and not exists (select from posting.channels c
+                                     where c.workspace_id = e.workspace_id and c.channel_id = e.channel_id)))
+         group by e.workspace_id
+    ), over as (
+        delete from posting.audits a where a.workspace_id not in (select o.workspace_id from orphans o)
+    ), found as (
+        insert into posting.audits as a (workspace_id, orphan_events, audited_at)
+        select o.workspace_id, o.n, platform.now() from orphans o
+        on conflict (workspace_id) do update
+           set orphan_events = excluded.orphan_events, audited_at = excluded.audited_at
+    )
+    select coalesce(sum(o.n), 0)::bigint from orphans o
+$$;
+
+
+--
+-- Name: ingress_receipts; Type: TABLE; Schema: posting; Owner: -
+--
+
+CREATE TABLE posting.ingress_receipts (
+    workspace_id uuid NOT NULL,
+    receipt_id uuid DEFAULT platform.new_id() NOT NULL,
+    endpoint_id uuid NOT NULL,
+    endpoint_kind text NOT NULL,
+    source_ref text,
+    payload_hash text NOT NULL,
+    received_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    message_id uuid,
+    CONSTRAINT receipt_kind_known CHECK ((endpoint_kind = ANY (ARRAY['webhook_push'::text, 'bot_webhook'::text]))),
+    CONSTRAINT receipt_source_ref_short CHECK ((octet_length(source_ref) <= 512))
+);
+
+ALTER TABLE ONLY posting.ingress_receipts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE ingress_receipts; Type: COMMENT; Schema: posting; Owner: -
+--
+
+COMMENT ON TABLE posting.ingress_receipts IS 'Which requests were accepted: a repeat is told so instead of being posted twice.';
+
+
+--
+-- Name: find_receipt(uuid, uuid, text, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.find_receipt(p_workspace_id uuid, p_endpoint_id uuid, p_source_ref text, p_payload_hash text, p_now timestamp with time zone) RETURNS posting.ingress_receipts
+    LANGUAGE plpgsql STABLE
     AS $$
 declare
-    now_ts constant timestamptz := platform.now();
-    team record;
-    total bigint := 0;
+    first_copy posting.ingress_receipts;
 begin
-    for team in
-        select e.workspace_id, count(*) as n from posting.events e
-         where e.ts > now_ts - interval '1 day'
-           and ((e.delivery_id is not null and not exists (select from posting.deliveries d where d.workspace_id = e.workspace_id and d.delivery_id = e.delivery_id))
-                or (e.message_id is not null and not exists (select from posting.messages m where m.workspace_id = e.workspace_id and m.message_id = e.message_id))
-                or (e.channel_id is not null and not exists (select from posting.channels c where c.workspace_id = e.workspace_id and c.channel_id = e.channel_id)))
-         group by e.workspace_id
-    loop
-        insert into posting.alerts as a (workspace_id, alert, raised_at, details) values (team.workspace_id, 'orphan_events', now_ts, jsonb_build_object('orphans', team.n))
-        on conflict (workspace_id, alert) do update set details = a.details || excluded.details, cleared_at = null;
-        total := total + team.n;
-    end loop;
-    update posting.alerts a set cleared_at = now_ts, details = '{}'
-     where a.alert = 'orphan_events' and a.cleared_at is null and total = 0;
-    return total;
+    if p_source_ref is not null then
+        select * into first_copy from posting.ingress_receipts r
+         where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.source_ref = p_source_ref;
+    else
+        select r.* into first_copy
+          from core.workspace_endpoints e
+          join posting.ingress_receipts r on r.workspace_id = e.workspace_id and r.endpoint_id = e.endpoint_id
+         where e.workspace_id = p_workspace_id and e.endpoint_id = p_endpoint_id and r.payload_hash = p_payload_hash
+           and r.received_at > p_now - e.hash_drop_window_sec * interval '1 second'
+         order by r.received_at desc limit 1;
+    end if;
+    return first_copy;
 end
+$$;
+
+
+--
+-- Name: find_trouble(uuid); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
+    LANGUAGE sql
+    AS $$
+    with teams as materialized (
+        select p.* from core.workspaces w cross join lateral posting.policy(w.workspace_id) p
+         where (p_workspace_id is null or w.workspace_id = p_workspace_id)
+           and (exists (select from posting.channels c where c.workspace_id = w.workspace_id)
+                or exists (select from posting.pull_sources s where s.workspace_id = w.workspace_id))
+    ), troubles as (
+        select t.workspace_id, 'dead_letters' as alert, d.channel_id as subject, count(*) as count,
+               (array_agg(d.last_error->>'code' order by d.created_at desc))[1] as sample, min(d.created_at) as since,
+               (array_agg(d.last_error->>'message' order by d.created_at desc))[1] as why, 0 as allowed
+          from teams t
+         cross join lateral (select x.channel_id, x.created_at, x.last_error from posting.deliveries x
+                              where x.workspace_id = t.workspace_id and x.phase = 'dead'
+                              order by x.created_at desc limit 1000) d
+         group by t.workspace_id, d.channel_id
+        union all
+        select t.workspace_id, 'failures', coalesce(e.channel_id, ''), count(*),
+               (array_agg(e.error->>'code' order by e.ts desc))[1], min(e.ts),
+               (array_agg(e.error->>'message' order by e.ts desc))[1], t.alert_failed_max
+          from teams t
+         cross join lateral (select x.channel_id, x.ts, x.error from posting.events x
+                              where x.workspace_id = t.workspace_id and x.ts > platform.now() - interval '10 minutes'
+                                and x.action in ('failed_permanent', 'validation_failed') limit 1000) e
+         group by t.workspace_id, t.alert_failed_max, e.channel_id
+        union all
+        select t.workspace_id, 'paused_channels', c.channel_id, 1, null, null,
+               format('paused until %s UTC', to_char(c.paused_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI')),
+               t.alert_paused_max
+          from teams t join posting.channels c on c.workspace_id = t.workspace_id and c.paused_until > platform.now()
+        union all
+        select t.workspace_id, 'disabled_channels', c.channel_id, 1, null, null,
+               format('refused %s times in a row', c.error_streak), 0
+          from teams t
+          join posting.channels c on c.workspace_id = t.workspace_id and not c.enabled
+                                 and c.error_streak >= t.disable_after_permanent_streak
+        union all
+        select t.workspace_id, 'credential_missing', c.channel_id, 1, k.auth_ref, e.ts,
+               coalesce(e.error->>'message', format('no credential `%s` for %s', k.auth_ref, c.platform)), 0
+          from teams t
+          join posting.channels c on c.workspace_id = t.workspace_id
+         cross join lateral (select coalesce((select a.auth_ref from posting.channel_auth a
+                                               where a.workspace_id = c.workspace_id and a.channel_id = c.channel_id),
+                                             c.auth_ref) as auth_ref) k
+          left join posting.credential_bindings b
+            on b.workspace_id = c.workspace_id and b.auth_ref = k.auth_ref and b.platform = c.platform
+          left join lateral (select x.ts, x.error from posting.events x
+                              where x.workspace_id = c.workspace_id and x.channel_id = c.channel_id
+                                and x.result = 'error' and c.error_streak > 0
+                              order by x.ts desc limit 1) e on e.error->>'code' = 'credential_missing'
+         where (c.enabled and b.auth_ref is null) or e.ts is not null
+        union all
+        select t.workspace_id, 'failing_sources', s.source_id, 1, f.failures::text, r.since,
+               format('%s pulls in a row have failed: %s', f.failures, r.error), 0
+          from teams t
+          join posting.pull_sources s on s.workspace_id = t.workspace_id and s.enabled
+          join posting.pull_cursors c on c.workspace_id = s.workspace_id and c.source_id = s.source_id
+         cross join lateral (select case when jsonb_typeof(c.cursor_json->'failures') = 'number'
+                                         then (c.cursor_json->>'failures')::numeric else 0 end as failures) f
+         cross join lateral (select min(l.started_at) as since,
+                                    (array_agg(l.error order by l.started_at desc))[1] as error
+                               from (select i.started_at, i.stats_json->>'error' as error from posting.ingest_runs i
+                                      where i.workspace_id = s.workspace_id and i.source_id = s.source_id
+                                        and i.finished_at is not null
+                                      order by i.started_at desc limit least(f.failures, 100)) l) r
+         where f.failures >= 3
+        union all
+        select t.workspace_id, 'orphan_events', '', a.orphan_events, null, null, null, 0
+          from teams t join posting.audits a on a.workspace_id = t.workspace_id
+    )
+    select t.workspace_id, t.alert, t.subject, t.count, t.sample, t.since, t.why,
+           p.alert_again_seconds * interval '1 second'
+      from (select x.*, sum(x.count) over (partition by x.workspace_id, x.alert) as total from troubles x) t
+      join teams p on p.workspace_id = t.workspace_id
+     where t.total > t.allowed
 $$;
 
 
@@ -5050,11 +5804,14 @@ CREATE FUNCTION posting.finish_attempt(p_delivery posting.deliveries, p_status t
     AS $$
     update posting.deliveries d
        set status = case when d.delivery_id = p_delivery.delivery_id then p_status else 'queued' end,
-           next_retry_at = case when d.delivery_id = p_delivery.delivery_id then p_next_retry_at else d.next_retry_at end,
+           next_retry_at = case when d.delivery_id = p_delivery.delivery_id then p_next_retry_at
+                                else d.next_retry_at end,
            last_error = case when d.delivery_id = p_delivery.delivery_id then p_error else d.last_error end,
            claimed_at = null, claim_token = null, sending_started_at = null, updated_at = platform.now()
-     where d.ctid = any (p_release || array(select o.ctid from posting.deliveries o
-                                             where o.workspace_id = p_delivery.workspace_id and o.delivery_id = p_delivery.delivery_id))
+     where d.ctid = any (p_release || array(
+               select o.ctid from posting.deliveries o
+                where o.workspace_id = p_delivery.workspace_id and o.delivery_id = p_delivery.delivery_id));
+    select bus.publish(p_delivery.workspace_id, 'posting', jsonb_build_object('message_id', p_delivery.message_id))
 $$;
 
 
@@ -5111,8 +5868,9 @@ begin
         insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status, last_error, rendered_text, render_meta,
                                         template_version, trace_id, operation, of_delivery_id, not_before, created_at, updated_at)
         select p_workspace_id, follower.message_id, b.channel_id, follower.content_hash, case when p.problem is null then 'queued' else 'failed_permanent' end,
-               case when p.problem is not null then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'validation_failed',
-                                                                       'message', posting.snippet(p.problem, 500)) end,
+               case when p.problem is not null
+                    then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'invalid',
+                                            'code', 'validation_failed', 'message', platform.snippet(p.problem, 500)) end,
                r.rendered_text, coalesce(r.render_meta - 'steps', '{}'), r.template_version, p_trace_id, p_operation, b.delivery_id, now_ts, now_ts, now_ts
           from bases b
           left join rendered r on r.platform = b.platform and r.send_mode = b.send_mode and r.settings = b.settings
@@ -5127,7 +5885,16 @@ begin
           from made m
     )
     select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    if counts ? 'failed_permanent' then
+        perform posting.tell_failed(p_workspace_id, array(
+            select d.delivery_id from posting.deliveries d
+             where d.message_id = follower.message_id and d.workspace_id = p_workspace_id and d.created_at = now_ts
+               and d.status = 'failed_permanent'));
+    end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', p_message_id));
+    if withdrawn > 0 then
+        perform posting.tell_posts_sent(p_workspace_id, array[p_message_id]);
+    end if;
     return jsonb_build_object('message_id', follower.message_id, 'of_message_id', p_message_id, 'deliveries', counts, 'withdrawn', withdrawn, 'trace_id', p_trace_id);
 end
 $$;
@@ -5158,7 +5925,7 @@ begin
         delete from posting.deliveries d
          where d.ctid = any (array(
                select x.ctid from posting.deliveries x
-                where x.workspace_id = team.workspace_id and x.delivery_id < posting.id_at(now_ts - team.keep) and x.phase <> 'inflight'
+                where x.workspace_id = team.workspace_id and x.delivery_id < platform.id_at(now_ts - team.keep) and x.phase <> 'inflight'
                   and x.created_at < now_ts - team.keep
                   and not exists (select from posting.deliveries f where f.of_delivery_id = x.delivery_id and f.workspace_id = x.workspace_id and f.phase = 'inflight')
                 order by x.delivery_id limit p_limit));
@@ -5167,7 +5934,7 @@ begin
         delete from posting.messages m
          where m.ctid = any (array(
                select x.ctid from posting.messages x
-                where x.workspace_id = team.workspace_id and x.message_id < posting.id_at(now_ts - team.keep)
+                where x.workspace_id = team.workspace_id and x.message_id < platform.id_at(now_ts - team.keep)
                   and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
                   and not exists (select from posting.deliveries d where d.message_id = x.message_id and d.workspace_id = x.workspace_id)
                   and not exists (select from posting.messages f where f.workspace_id = x.workspace_id and f.of_message_id = x.message_id)
@@ -5176,7 +5943,7 @@ begin
         gone := gone + count_of;
         delete from posting.ingest_runs r
          where r.ctid = any (array(select x.ctid from posting.ingest_runs x
-                                    where x.workspace_id = team.workspace_id and x.run_id < posting.id_at(now_ts - team.keep)
+                                    where x.workspace_id = team.workspace_id and x.run_id < platform.id_at(now_ts - team.keep)
                                       and x.started_at < now_ts - team.keep limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
@@ -5215,9 +5982,12 @@ CREATE FUNCTION posting.give_back(p_workspace_id uuid, p_delivery_ids uuid[], p_
 declare
     given_back bigint;
 begin
-    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
-     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and d.status = 'claimed' and d.claim_token = any (p_claim_tokens);
+    update posting.deliveries d
+       set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
+     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and d.status = 'claimed'
+       and d.claim_token = any (p_claim_tokens);
     get diagnostics given_back = row_count;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('given_back', given_back));
     return given_back;
 end
 $$;
@@ -5335,35 +6105,27 @@ $_$;
 
 
 --
--- Name: id_at(timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.id_at(p_at timestamp with time zone) RETURNS uuid
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-    select (substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7000-8000-000000000000')::uuid
-      from (select lpad(to_hex((extract(epoch from p_at) * 1000)::bigint), 12, '0') as h) t
-$$;
-
-
---
 -- Name: is_buttons(jsonb); Type: FUNCTION; Schema: posting; Owner: -
 --
 
 CREATE FUNCTION posting.is_buttons(p_buttons jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
-    select case when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false else
+    select case
+        when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false else
         not exists (select from jsonb_array_elements(p_buttons) r (row_of)
                      where jsonb_typeof(row_of) <> 'array'
-                        or case when jsonb_typeof(row_of) = 'array' then jsonb_array_length(row_of) not between 1 and 8 end)
+                        or case when jsonb_typeof(row_of) = 'array'
+                                then jsonb_array_length(row_of) not between 1 and 8 end)
         and not exists (select from jsonb_array_elements(p_buttons) r (row_of),
-                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of else '[]' end) b (button)
+                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of
+                                                         else '[]' end) b (button)
                          where jsonb_typeof(button) <> 'object'
                             or jsonb_typeof(button->'text') is distinct from 'string'
                             or char_length(button->>'text') not between 1 and 128
                             or coalesce(button->>'url', '') !~* '^https?://\S+$' or char_length(button->>'url') > 2048
-                            or exists (select from jsonb_object_keys(case when jsonb_typeof(button) = 'object' then button else '{}' end) k
+                            or exists (select from jsonb_object_keys(case when jsonb_typeof(button) = 'object' then button
+                                                                          else '{}' end) k
                                         where k not in ('text', 'url')))
     end
 $_$;
@@ -5395,6 +6157,30 @@ $$;
 
 
 --
+-- Name: look_at_post(uuid, uuid, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.look_at_post(p_workspace_id uuid, p_endpoint_id uuid, p_raw_payload_json jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    tags constant text[] := posting.message_tags(p_raw_payload_json, posting.normalize_payload(p_raw_payload_json));
+    payload_hash constant text := posting.request_hash(p_raw_payload_json);
+    first_copy posting.ingress_receipts;
+begin
+    perform posting.scheduled_for(p_raw_payload_json);
+    first_copy := posting.find_receipt(p_workspace_id, p_endpoint_id, left(p_raw_payload_json->>'source_ref', 512),
+                                       payload_hash, now_ts);
+    if first_copy.receipt_id is not null then
+        return posting.tell_duplicate(first_copy, p_raw_payload_json, tags, now_ts);
+    end if;
+    return jsonb_build_object('outcome', 'new', 'payload_hash', payload_hash);
+end
+$$;
+
+
+--
 -- Name: manual_note(text, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -5405,7 +6191,7 @@ begin
     if coalesce(btrim(p_operator), '') = '' or coalesce(btrim(p_reason), '') = '' then
         raise exception 'a manual operation names its operator and its reason' using errcode = 'ZD005';
     end if;
-    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', posting.snippet(btrim(p_reason), 500));
+    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', platform.snippet(btrim(p_reason), 500));
 end
 $$;
 
@@ -5458,9 +6244,15 @@ begin
     end if;
     insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
     values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts,
-            case when is_taken then 'sent' else 'possible_duplicate' end, delivery.attempt, case when is_taken then 'ok' else 'error' end,
-            coalesce(p_raw_meta, '{}') || jsonb_build_object('trace_id', delivery.trace_id, 'provider_message_id', p_provider_message_id,
-                                                              'late', true, 'from_status', delivery.status));
+            case when is_taken then 'sent' else 'possible_duplicate' end, delivery.attempt,
+            case when is_taken then 'ok' else 'error' end,
+            coalesce(p_raw_meta, '{}') || jsonb_build_object(
+                'trace_id', delivery.trace_id, 'provider_message_id', p_provider_message_id, 'late', true,
+                'from_status', delivery.status));
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
+    if is_taken then
+        perform posting.tell_posts_sent(p_workspace_id, array[delivery.message_id]);
+    end if;
     return case when is_taken then 'late' else 'possible_duplicate' end;
 end
 $$;
@@ -5483,6 +6275,7 @@ declare
     places tid[];
     done uuid[];
     streaky text[];
+    posts uuid[];
 begin
     -- One look by key for each, then by place: whatever the statistics say, nobody joins with the whole table.
     places := array(
@@ -5508,12 +6301,15 @@ begin
                jsonb_build_object('trace_id', f.trace_id, 'provider_message_id', f.provider_message_id) || coalesce(f.meta, '{}')
           from finished f
     )
-    select array_agg(f.delivery_id), array_agg(distinct f.channel_id) filter (where f.channel_id = any (streaky)) into done, streaky from finished f;
+    select array_agg(f.delivery_id), array_agg(distinct f.message_id),
+           array_agg(distinct f.channel_id) filter (where f.channel_id = any (streaky))
+      into done, posts, streaky from finished f;
     if streaky is not null then
         update posting.channels c set error_streak = 0, updated_at = now_ts
          where c.workspace_id = p_workspace_id and c.channel_id = any (streaky);
     end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('sent', coalesce(cardinality(done), 0)));
+    perform posting.tell_posts_sent(p_workspace_id, posts);
     return query select i, case when i = any (done) then 'sent' else 'lost' end from unnest(p_delivery_ids) i;
 end
 $$;
@@ -5529,12 +6325,12 @@ CREATE FUNCTION posting.media_problem(p_workspace_id uuid, p_payload jsonb, p_pl
     select case
              when m.item->>'blob_ref' is not null and o.blob_ref is null
              then format('media_missing_origin: there is no stored media `%s`', left(m.item->>'blob_ref', 100))
-             else format('%s of %s bytes is more than %s takes (%s)', m.item->>'type', o.size_bytes, p_platform, l.bytes_max) end
+             else format('%s of %s bytes is more than %s takes (%s)', m.item->>'type', o.size_bytes, p_platform,
+                         l.bytes_max) end
       from jsonb_array_elements(p_payload->'media') with ordinality m (item, n)
       left join posting.media_origin o on o.workspace_id = p_workspace_id and o.blob_ref = m.item->>'blob_ref'
-      left join (values ('telegram', 'image', 10485760), ('telegram', 'video', 52428800), ('telegram', 'audio', 52428800), ('telegram', 'file', 52428800),
-                        ('max', 'image', 50000000), ('max', 'video', 250000000), ('max', 'audio', 256000000), ('max', 'file', 4000000000))
-                l (platform, kind, bytes_max) on l.platform = p_platform and l.kind = m.item->>'type'
+     cross join lateral (select (posting.provider_limits(p_platform)->'media_bytes_max'->>(m.item->>'type'))::bigint
+                                as bytes_max) l
      where (m.item->>'blob_ref' is not null and o.blob_ref is null) or o.size_bytes > l.bytes_max
      order by m.n limit 1
 $$;
@@ -5766,6 +6562,26 @@ $_$;
 
 
 --
+-- Name: note_refusal(uuid, uuid, text, bigint, integer); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.note_refusal(p_workspace_id uuid, p_endpoint_id uuid, p_verdict text, p_bytes bigint, p_refused integer) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into posting.events (workspace_id, ts, action, result, meta)
+    select p_workspace_id, platform.now(),
+           case p_verdict when 'too_large' then 'ingress_payload_rejected' else 'ingress_rate_limited' end, 'error',
+           jsonb_build_object('endpoint_id', p_endpoint_id, 'bytes', p_bytes, 'refused', p_refused)
+     where p_refused is not null;
+    insert into posting.ingest_runs (workspace_id, kind, endpoint_id, started_at, finished_at, stats_json)
+    select p_workspace_id, 'push', p_endpoint_id, platform.now(), platform.now(), jsonb_build_object(
+               case p_verdict when 'too_large' then 'payload_rejected' else 'rate_limited' end, p_refused)
+     where p_refused is not null;
+    select bus.publish(p_workspace_id, 'posting', jsonb_build_object('refused', p_refused)) where p_refused is not null;
+$$;
+
+
+--
 -- Name: pause_channel(uuid, text, integer, text, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -5789,6 +6605,7 @@ begin
     values (p_workspace_id, p_channel_id, now_ts, 'channel_paused', 'ok',
             note || jsonb_build_object('manual', true, 'until', channel.paused_until));
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
+    perform posting.tell_paused(channel, note);
     return channel;
 end
 $$;
@@ -5821,6 +6638,7 @@ begin
         values (channel.workspace_id, channel.channel_id, now_ts, 'channel_disabled', 'error', p_error,
                 jsonb_build_object('error_streak', channel.error_streak, 'delivery_id', p_delivery_id));
     end if;
+    perform posting.tell_paused(channel, p_error);
     return posting.claims_of(channel, 'channel');
 end
 $$;
@@ -5834,19 +6652,22 @@ CREATE FUNCTION posting.plan_max(p_media jsonb, p_text_units integer, p_has_butt
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
-    room constant int := case when p_has_buttons then 11 else 12 end;
+    chars_max constant int := posting.provider_limits('max')->>'text_chars_max';
+    items_max constant int := posting.provider_limits('max')->>'album_items_max';
     item record;
     batch int[] := '{}';
     is_first boolean := true;
 begin
     steps := '[]';
-    if p_text_units > 4000 then
-        error := format('the text has %s characters; MAX takes 4000', p_text_units);
+    if p_text_units > chars_max then
+        error := format('the text has %s characters; MAX takes %s', p_text_units, chars_max);
     elsif p_text_units = 0 and jsonb_array_length(p_media) = 0 then
         error := 'there is no text';
     end if;
-    for item in select m->>'type' as kind, (n - 1)::int as place from jsonb_array_elements(p_media) with ordinality t (m, n) order by n loop
-        if item.kind in ('file', 'audio') or cardinality(batch) >= (case when is_first then room else 12 end) then
+    for item in select m->>'type' as kind, (n - 1)::int as place
+                  from jsonb_array_elements(p_media) with ordinality t (m, n) order by n
+    loop
+        if item.kind in ('file', 'audio') or cardinality(batch) >= items_max - (is_first and p_has_buttons)::int then
             if batch <> '{}' then
                 steps := steps || jsonb_build_array(jsonb_build_object('text', is_first, 'media', to_jsonb(batch)));
                 is_first := false;
@@ -5854,7 +6675,8 @@ begin
             end if;
         end if;
         if item.kind in ('file', 'audio') then
-            steps := steps || jsonb_build_array(jsonb_build_object('text', is_first, 'media', jsonb_build_array(item.place)));
+            steps := steps || jsonb_build_array(jsonb_build_object('text', is_first,
+                                                                   'media', jsonb_build_array(item.place)));
             is_first := false;
         else
             batch := batch || item.place;
@@ -5877,39 +6699,46 @@ CREATE FUNCTION posting.plan_telegram(p_media jsonb, p_text_chars integer, p_tex
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
+    takes constant jsonb := posting.provider_limits('telegram');
+    chars_max constant int := takes->>'text_chars_max';
+    bytes_max constant int := takes->>'text_bytes_max';
+    caption_max constant int := takes->>'caption_chars_max';
+    items_max constant int := takes->>'album_items_max';
     media_count constant int := jsonb_array_length(p_media);
     kinds text[];
     caption_chars int;
     indexes jsonb;
 begin
-    select array_agg(distinct m->>'type'), max(char_length(m->>'caption')) into kinds, caption_chars from jsonb_array_elements(p_media) m;
-    if p_text_bytes > 32768 then
-        error := format('the text has %s bytes; Telegram takes 32768', p_text_bytes);
+    select array_agg(distinct m->>'type'), max(char_length(m->>'caption')) into kinds, caption_chars
+      from jsonb_array_elements(p_media) m;
+    if p_text_bytes > bytes_max then
+        error := format('the text has %s bytes; Telegram takes %s', p_text_bytes, bytes_max);
     elsif media_count = 0 then
         if p_text_chars = 0 then
             error := 'nothing of the text is left to see';
-        elsif p_text_chars > 4096 then
-            error := format('the text has %s characters; Telegram takes 4096', p_text_chars);
+        elsif p_text_chars > chars_max then
+            error := format('the text has %s characters; Telegram takes %s', p_text_chars, chars_max);
         end if;
         steps := '[{"text": true}]';
         return;
     end if;
-    if media_count > 10 then
-        error := coalesce(error, format('an album of %s items; Telegram takes 10', media_count));
+    if media_count > items_max then
+        error := coalesce(error, format('an album of %s items; Telegram takes %s', media_count, items_max));
     elsif cardinality(kinds) > 1 and kinds && '{audio,file}'::text[] then
         error := coalesce(error, 'Telegram does not mix audio or files with other media in one album');
-    elsif caption_chars > 1024 then
-        error := coalesce(error, format('a caption has %s characters; Telegram takes 1024', caption_chars));
+    elsif caption_chars > caption_max then
+        error := coalesce(error, format('a caption has %s characters; Telegram takes %s', caption_chars, caption_max));
     end if;
     select jsonb_agg(n - 1 order by n) into indexes from jsonb_array_elements(p_media) with ordinality t (m, n);
-    if media_count = 1 or (p_text_chars <= 1024 and not p_has_buttons) then
-        if p_text_chars > 1024 then
-            error := coalesce(error, format('the caption has %s characters; Telegram takes 1024', p_text_chars));
+    if media_count = 1 or (p_text_chars <= caption_max and not p_has_buttons) then
+        if p_text_chars > caption_max then
+            error := coalesce(error, format('the caption has %s characters; Telegram takes %s', p_text_chars,
+                                            caption_max));
         end if;
         steps := jsonb_build_array(jsonb_build_object('text', true, 'media', indexes));
     else
-        if p_text_chars > 4096 then
-            error := coalesce(error, format('the text has %s characters; Telegram takes 4096', p_text_chars));
+        if p_text_chars > chars_max then
+            error := coalesce(error, format('the text has %s characters; Telegram takes %s', p_text_chars, chars_max));
         elsif p_text_chars = 0 then
             error := coalesce(error, 'an album cannot carry buttons; add a text that can');
         end if;
@@ -5998,6 +6827,27 @@ $$;
 
 
 --
+-- Name: provider_limits(text); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.provider_limits(p_platform text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select case p_platform
+        when 'telegram' then '{
+            "text_chars_max": 4096, "text_bytes_max": 32768, "caption_chars_max": 1024, "album_items_max": 10,
+            "media_bytes_max": {"image": 10485760, "video": 52428800, "audio": 52428800, "file": 52428800},
+            "html_tags": "a b strong i em s strike del u ins tg-spoiler tg-emoji tg-time span pre code blockquote"
+        }'::jsonb
+        when 'max' then '{
+            "text_chars_max": 4000, "text_bytes_max": null, "caption_chars_max": null, "album_items_max": 12,
+            "media_bytes_max": {"image": 50000000, "video": 250000000, "audio": 256000000, "file": 4000000000},
+            "html_tags": "a b strong i em s del u ins mark pre code blockquote h1 h2 h3 h4"
+        }' end
+$$;
+
+
+--
 -- Name: put_media_blob(uuid, text, text, text, timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -6034,9 +6884,7 @@ CREATE FUNCTION posting.read_html(p_text text, p_platform text, OUT visible text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $_$
 declare
-    v_tags text[] := case p_platform
-        when 'telegram' then '{a,b,strong,i,em,s,strike,del,u,ins,tg-spoiler,tg-emoji,tg-time,span,pre,code,blockquote}'
-        when 'max' then '{a,b,strong,i,em,s,del,u,ins,mark,pre,code,blockquote,h1,h2,h3,h4}' end;
+    v_tags constant text[] := string_to_array(posting.provider_limits(p_platform)->>'html_tags', ' ');
     -- Every character belongs to a token. One that begins with < and does not end with > is where a tag goes wrong.
     c_tokens constant text := '[^<&]+'
         '|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?'
@@ -6089,11 +6937,13 @@ begin
                 error := posting.tag_error(substr(p_text, v_at), v_token, octet_length(left(p_text, v_at - 1)), v_tags);
             elsif v_name = 'span' then
                 if (select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
-                     where a.name = 'class' and a.value like 'tg-%' order by a.i desc limit 1) is distinct from 'tg-spoiler' then
+                     where a.name = 'class' and a.value like 'tg-%' order by a.i desc limit 1)
+                   is distinct from 'tg-spoiler' then
                     error := 'Tag "span" must have class "tg-spoiler"';
                 end if;
             elsif v_name = 'tg-emoji' then
-                v_value := coalesce((select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
+                v_value := coalesce((select a.value
+                                       from posting.tag_attributes(v_token) with ordinality a(name, value, i)
                                       where a.name = 'emoji-id' and a.value is not null order by a.i desc limit 1), '');
             end if;
             v_depth := v_depth + 1;
@@ -6195,9 +7045,7 @@ begin
     -- The clock was set back: what is made now would lie before these.
     update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
      where h.head_at > clock_timestamp() or h.next_at > clock_timestamp();
-    if pg_relation_size('posting.ingress_rates') > 1048576 then
-        truncate posting.ingress_rates;
-    end if;
+    perform core.trim_endpoint_rates();
     if pg_relation_size('posting.channel_counters') < 1048576 then
         return false;
     end if;
@@ -6237,68 +7085,6 @@ $$;
 
 
 --
--- Name: redact_text(text); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.redact_text(p_text text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $_$
-declare
-    -- A name whose value is a secret. Only its end counts: what stands before it does not matter.
-    c_name constant text := '(?:token|secrets?|passwords?|passwd|passphrase|signature|authorization|cookies?|credentials?'
-        '|(?:api|access|private|secret|signing|encryption)[_-]?key|access[_-]?key[_-]?id|\m(?:pwd|sig|jwt|cvv|cvc))';
-    c_quoted constant text := '(' || c_name || '\\*["'']?\s*[:=]\s*(?:Some\()?';
-    v_text text := p_text;
-begin
-    if v_text ~* '-----BEGIN' then
-        v_text := regexp_replace(v_text, '(?:-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*'
-            '(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)){1,1}?', '[secret]', 'g');
-    end if;
-    -- A header line to its end; then values in quotes (of JSON, of Debug, escaped), numbers and lists, bare values.
-    if v_text ~* (c_name || '|api-key') then
-        v_text := regexp_replace(v_text, '((?:authorization|cookie|api-key|\mx-[a-z0-9-]{0,64}(?:token|secret|signature))'
-            '[ \t]*:[ \t]*)\S[^\r\n]*', '\1[secret]', 'gi');
-        v_text := regexp_replace(v_text, c_quoted || '\\+")[^"\\]+', '\1[secret]', 'gi');
-        v_text := regexp_replace(v_text, c_quoted || '")(?:[^"\\]|\\.)+', '\1[secret]', 'gi');
-        v_text := regexp_replace(v_text, c_quoted || ''')(?:[^''\\]|\\.)+', '\1[secret]', 'gi');
-        v_text := regexp_replace(v_text, '(' || c_name || '["'']\s*:\s*)(?:-?[0-9][^\s,}"'']*|\[\s*["''][^]]*\]?)',
-                                 '\1[secret]', 'gi');
-        v_text := regexp_replace(v_text, '(' || c_name || '[ \t]*(?:=|%3D)+[ \t]*)[^\s&"''<>=][^\s&"''<>]*',
-                                 '\1[secret]', 'gi');
-    end if;
-    v_text := regexp_replace(v_text, '((?:bearer(?:[ \t]|%20|\+)+)+)(?!(?:tokens?|auth|authentication|authorization|scheme'
-        '|realm=|header)[.:!?)]?(?:[\s"''<>&,;\\]|$))[^\s"''<>&,;\\]+', '\1[secret]', 'gi');
-    v_text := regexp_replace(v_text, '((?:[?&;]|%3F|%26)(?:key|auth)(?:=|%3D))[^\s&"''<>]+', '\1[secret]', 'gi');
-    v_text := regexp_replace(v_text, '(://)[^\s/?#"''<>]+@', '\1[secret]@', 'g');
-    v_text := regexp_replace(v_text, '(/hooks/push/)[^\s/?#&"''<>]+', '\1[secret]', 'g');
-    -- Tokens known by their looks: Telegram bot, Beresta, JWT, OpenAI, Google, AWS, GitHub, Slack, with what is glued on.
-    v_text := regexp_replace(v_text, '(?:[0-9]{6,}(?::|%(?:25)?3[Aa])[A-Za-z0-9_-]{30,}|brs_[A-Za-z0-9_-]{20,}'
-        '|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*|\msk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}'
-        '|(?:AKIA|ASIA)[0-9A-Z]{16}[A-Za-z0-9_-]*|gh[opsur]_[A-Za-z0-9_-]{30,}|github_pat_[A-Za-z0-9_-]{30,}'
-        '|xox[abeprs]-[A-Za-z0-9_-]{10,})(?:(?:[.:]|%(?:25)?3[Aa])[A-Za-z0-9_-]+)*', '[secret]', 'g');
-    v_text := regexp_replace(v_text, '[\w.%+-]+(?:@|%40)(?:[\w-]+\.)+[[:alpha:]]{2,}', '[email]', 'g');
-    if v_text ~ '[0-9](?:[^0-9A-Za-z]{0,9}[0-9]){6}' then
-        -- A card as it is printed; then phones: after a plus, after a word for one, Russian with 7 or 8, by their groups.
-        v_text := regexp_replace(v_text,
-            '(?<![0-9A-Za-z.-])[2-6][0-9]{3}(?:[ \u00a0-][0-9]{4}){3}(?![0-9A-Za-z])', '[card]', 'g');
-        v_text := regexp_replace(v_text, '(?<![0-9][eE])(?:\+|%2[Bb])\(?[1-9]'
-            '(?:[ \u00a0\u202f\u2011\u2013().-]{0,3}[0-9]){7,14}(?![0-9A-Za-z])', '[phone]', 'g');
-        v_text := regexp_replace(v_text, '((?:phones?|phone[_ -]?number|mobile|msisdn|\mtel|тел(?:ефон)?|моб)\.?'
-            '["''\\]{0,4}\s{0,3}[:=№]?\s{0,3}["''\\]{0,4})\(?[0-9](?:[ \u00a0\u202f()-]{0,3}[0-9]){6,14}(?![0-9A-Za-z])',
-            '\1[phone]', 'gi');
-        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z])(?:[78][ \u00a0-]{1,2}\(?|[78]\()[3489][0-9]{2}\)?'
-            '[ \u00a0-]{0,2}[0-9]{3}[ \u00a0-]?[0-9]{2}[ \u00a0-]?[0-9]{2}(?![0-9A-Za-z])', '[phone]', 'g');
-        v_text := regexp_replace(v_text, '(?<![0-9A-Za-z.:-])'
-            '(?:\([0-9]{3,5}\)[ \u00a0]?[0-9]{1,3}(?:[ \u00a0-][0-9]{2,4}){1,2}'
-            '|[3489][0-9]{2}[ \u00a0-][0-9]{3}-[0-9]{2}-[0-9]{2}|[2-9][0-9]{2}[.-][2-9][0-9]{2}[.-][0-9]{4}'
-            '|[1-9][0-9]{2}-[0-9]{2}-[0-9]{2})(?![0-9A-Za-z]|[.:-][0-9])', '[phone]', 'g');
-    end if;
-    return v_text;
-end
-$_$;
-
-
---
 -- Name: release_claims(uuid, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -6330,9 +7116,11 @@ declare
     now_ts constant timestamptz := platform.now();
     -- The reason of the specification, by which these events are found; the operator's own words stand beside it.
     note constant jsonb := posting.manual_note(p_operator, p_reason)
-        || jsonb_build_object('reason', 'manual_stuck_release', 'note', posting.manual_note(p_operator, p_reason)->'reason');
+        || jsonb_build_object('reason', 'manual_stuck_release',
+                              'note', posting.manual_note(p_operator, p_reason)->'reason');
     stale record;
     is_held boolean;
+    ended uuid[];
 begin
     if p_older_than is null or p_older_than < interval '1 minute' then
         raise exception 'what is younger than a minute is not stale' using errcode = 'ZD005';
@@ -6348,16 +7136,19 @@ begin
         is_held := stale.status = 'sending' and coalesce(stale.on_unknown = 'hold', false);
         if is_held then
             perform posting.end_delivery(d, 'failed_permanent', null, jsonb_build_object(
-                        'category', 'PERMANENT', 'scope', 'delivery', 'code', 'outcome_unknown', 'outcome_unknown', true,
+                        'category', 'PERMANENT', 'scope', 'delivery', 'kind', 'unknown_outcome',
+                        'code', 'outcome_unknown',
                         'message', 'an operator released it while it was being sent; the message may have arrived'))
                from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = stale.delivery_id;
+            ended := ended || stale.message_id;
         else
             update posting.deliveries d
-               set status = 'retry', next_retry_at = now_ts + interval '15 seconds', claimed_at = null, claim_token = null,
-                   sending_started_at = null, updated_at = now_ts
+               set status = 'retry', next_retry_at = now_ts + interval '15 seconds', claimed_at = null,
+                   claim_token = null, sending_started_at = null, updated_at = now_ts
              where d.workspace_id = p_workspace_id and d.delivery_id = stale.delivery_id;
         end if;
-        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                    meta)
         values (p_workspace_id, stale.delivery_id, stale.message_id, stale.channel_id, now_ts,
                 case when is_held then 'manual_settle' else 'manual_requeue' end, stale.attempt, 'ok',
                 note || jsonb_build_object('from_status', stale.status)
@@ -6366,6 +7157,7 @@ begin
         return query select stale.delivery_id, stale.message_id, stale.channel_id, stale.attempt, stale.status,
                             case when is_held then 'failed_permanent' else 'retry' end;
     end loop;
+    perform posting.tell_posts_sent(p_workspace_id, ended);
 end
 $$;
 
@@ -6388,7 +7180,8 @@ declare
     plan jsonb;
     refusal text;
 begin
-    select string_agg(case when mode = 'HTML' then replace(replace(l, '&', '&amp;'), '<', '&lt;') else l end, E'\n' order by n) into links
+    select string_agg(case when mode = 'HTML' then replace(replace(l, '&', '&amp;'), '<', '&lt;') else l end, E'\n'
+                      order by n) into links
       from jsonb_array_elements_text(coalesce(p_payload->'links', '[]')) with ordinality t (l, n)
      where strpos(coalesce(p_payload->>'text', ''), l) = 0;
     rendered_text := coalesce(p_payload->>'text', '');
@@ -6411,7 +7204,8 @@ begin
         seen := rendered_text;
     end if;
     if error is not null and p_settings->>'on_bad_markup' = 'plain' then
-        rendered_text := case when mode = 'HTML' then regexp_replace(rendered_text, '</?[A-Za-z][^<>]*>', '', 'g') else rendered_text end;
+        rendered_text := case when mode = 'HTML' then regexp_replace(rendered_text, '</?[A-Za-z][^<>]*>', '', 'g')
+                              else rendered_text end;
         mode := 'None';
         seen := rendered_text;
         error := null;
@@ -6427,16 +7221,19 @@ begin
     if p_platform = 'telegram' then
         select s.steps, s.error into plan, refusal
           from posting.plan_telegram(media, char_length(seen), octet_length(rendered_text), buttons is not null) s;
-    else
+    elsif p_platform = 'max' then
         select s.steps, s.error into plan, refusal
           from posting.plan_max(media, posting.utf16_length(rendered_text), buttons is not null) s;
+    else
+        refusal := format('there is no platform `%s`', p_platform);
     end if;
 
     error := coalesce(error, refusal);
     rendered_text := nullif(rendered_text, '');
     render_meta := jsonb_strip_nulls(jsonb_build_object(
         'parse_mode', mode, 'buttons', buttons,
-        'disable_preview', case when coalesce(p_payload->'disable_preview', p_settings->'disable_preview') = 'true' then true end,
+        'disable_preview', case when coalesce(p_payload->'disable_preview', p_settings->'disable_preview') = 'true'
+                                then true end,
         'silent', case when coalesce(p_payload->'silent', p_settings->'silent') = 'true' then true end,
         -- One step that carries everything needs no plan.
         'steps', nullif(plan, '[{"text": true}]')));
@@ -6454,17 +7251,33 @@ CREATE FUNCTION posting.repair_target(p_workspace_id uuid, p_channel_id text, p_
 declare
     old_target text;
 begin
-    select c.target_id into old_target from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id for no key update;
-    if old_target = p_target_id or exists (select from posting.channels c join posting.channels o using (workspace_id, platform)
-                where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id and o.target_id = p_target_id) then
+    select c.target_id into old_target from posting.channels c
+     where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id for no key update;
+    if old_target = p_target_id
+       or exists (select from posting.channels c join posting.channels o using (workspace_id, platform)
+                   where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
+                     and o.target_id = p_target_id) then
         return false;
     end if;
     update posting.channels c set target_id = p_target_id, updated_at = platform.now()
      where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
     insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
-    values (p_workspace_id, p_channel_id, platform.now(), 'channel_migrated', 'ok', jsonb_build_object('from', old_target, 'to', p_target_id));
+    values (p_workspace_id, p_channel_id, platform.now(), 'channel_migrated', 'ok',
+            jsonb_build_object('from', old_target, 'to', p_target_id));
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
     return true;
 end
+$$;
+
+
+--
+-- Name: request_hash(jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.request_hash(p_raw_payload_json jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select posting.content_hash(p_raw_payload_json - '{run_id,trace_id,source}'::text[])
 $$;
 
 
@@ -6487,8 +7300,9 @@ begin
         select d.delivery_id from posting.deliveries d
          where d.workspace_id = p_workspace_id and d.phase = p_from
            and (p_delivery_ids is null or d.delivery_id = any (p_delivery_ids))
-           and (p_from = 'dead' or (coalesce(d.last_error->>'scope', 'delivery') = 'delivery'
-                                    and (p_delivery_ids is not null or d.last_error->>'code' is distinct from 'outcome_unknown')))
+           and (p_from = 'dead'
+                or (coalesce(d.last_error->>'scope', 'delivery') = 'delivery'
+                    and (p_delivery_ids is not null or platform.error_kind(d.last_error) <> 'unknown_outcome')))
          order by d.delivery_id for update);
     select n.id, d.status, d.last_error->>'scope' as scope into wrong
       from unnest(p_delivery_ids) n (id)
@@ -6500,7 +7314,8 @@ begin
             raise exception 'there is no delivery %', wrong.id using errcode = 'ZD003';
         elsif wrong.status <> p_from then
             raise exception 'delivery % is %', wrong.id, wrong.status
-                using errcode = 'ZD002', hint = format('only what is %s can be requeued this way; nothing was changed', p_from);
+                using errcode = 'ZD002',
+                      hint = format('only what is %s can be requeued this way; nothing was changed', p_from);
         end if;
         raise exception 'delivery % failed because of its %', wrong.id, wrong.scope
             using errcode = 'ZD002', hint = 'mend that and send the post in again; nothing was changed';
@@ -6508,12 +7323,16 @@ begin
     return query
         with moved as (
             update posting.deliveries d
-               set status = 'retry', next_retry_at = now_ts, claimed_at = null, claim_token = null, sending_started_at = null, updated_at = now_ts
+               set status = 'retry', next_retry_at = now_ts, claimed_at = null, claim_token = null,
+                   sending_started_at = null, updated_at = now_ts
              where d.workspace_id = p_workspace_id and d.delivery_id = any (ids)
             returning d.delivery_id, d.message_id, d.channel_id, d.attempt
         ), told as (
-            insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
-            select p_workspace_id, m.delivery_id, m.message_id, m.channel_id, now_ts, 'manual_requeue', m.attempt, 'ok', note from moved m
+            insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                        meta)
+            select p_workspace_id, m.delivery_id, m.message_id, m.channel_id, now_ts, 'manual_requeue', m.attempt, 'ok',
+                   note
+              from moved m
         )
         select m.delivery_id, m.message_id, m.channel_id, m.attempt from moved m order by m.delivery_id;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', m.message_id))
@@ -6553,21 +7372,14 @@ CREATE FUNCTION posting.retry_at(p_policy posting.policies, p_channel posting.ch
     LANGUAGE plpgsql
     AS $$
 declare
-    seconds float8;
-    asked float8 := coalesce((p_error->>'retry_after_ms')::float8 / 1000, 0);
-    at timestamptz;
+    asked constant float8 := coalesce((p_error->>'retry_after_ms')::float8 / 1000, 0);
+    is_short constant boolean := p_error->>'kind' = 'not_ready' and p_attempt <= 3;
+    at constant timestamptz := p_now + case
+        when is_short then platform.backoff(p_attempt, 1, 5, asked)
+        else platform.backoff(p_attempt, p_policy.backoff_base_seconds, p_policy.backoff_max_seconds, asked) end;
 begin
-    if p_error->>'code' = 'attachment.not.ready' and p_attempt <= 3 then
-        seconds := least(5, power(2, p_attempt - 1));
-    else
-        seconds := least(p_policy.backoff_max_seconds, p_policy.backoff_base_seconds * power(2::float8, least(p_attempt - 1, 40)));
-    end if;
-    -- Added, never subtracted: failures come in groups, and a group must spread out.
-    at := p_now + (greatest(seconds, asked) + least(seconds, 60) * 0.2 * random()) * interval '1 second';
-    if p_channel.window_mode = 'windowed' then
-        at := coalesce(posting.next_open_at(p_channel.posting_window, p_channel.timezone, at), at);
-    end if;
-    return at;
+    return case when p_channel.window_mode = 'windowed'
+                then coalesce(posting.next_open_at(p_channel.posting_window, p_channel.timezone, at), at) else at end;
 end
 $$;
 
@@ -6626,28 +7438,6 @@ $$;
 
 
 --
--- Name: safe_error(jsonb); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.safe_error(p_error jsonb) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$
-    select jsonb_strip_nulls(jsonb_build_object(
-        'category', case when given.error ->> 'category' = 'PERMANENT' then 'PERMANENT' else 'TRANSIENT' end,
-        'scope', case when given.error ->> 'scope' in ('channel', 'platform') then given.error ->> 'scope' else 'delivery' end,
-        'code', coalesce(nullif(posting.snippet(case when jsonb_typeof(given.error -> 'code') in ('string', 'number')
-                                                     then given.error ->> 'code' end, 100), ''), 'unknown'),
-        'retry_after_ms', case when jsonb_typeof(given.error -> 'retry_after_ms') = 'number'
-                               then case when (given.error -> 'retry_after_ms')::numeric >= 0
-                                         then least(floor((given.error -> 'retry_after_ms')::numeric), 604800000) end end,
-        'message', posting.snippet(given.error ->> 'message', 500),
-        'raw', posting.snippet(given.error ->> 'raw', 500),
-        'outcome_unknown', case when given.error -> 'outcome_unknown' = 'true' then true end))
-      from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) given
-$$;
-
-
---
 -- Name: schedule_retry(uuid, uuid, timestamp with time zone, jsonb, text); Type: FUNCTION; Schema: posting; Owner: -
 --
 
@@ -6656,39 +7446,48 @@ CREATE FUNCTION posting.schedule_retry(p_workspace_id uuid, p_delivery_id uuid, 
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := posting.safe_error(p_error_json);
+    error constant jsonb := platform.safe_error(p_error_json);
     raw_at constant text := p_error_json->>'payload_ref';
     policy constant posting.policies := posting.policy(p_workspace_id);
     delivery posting.deliveries;
     channel posting.channels;
     release tid[] := '{}';
     at timestamptz;
+    ended text;
 begin
-    select c.* into channel from posting.deliveries d join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+    select c.* into channel
+      from posting.deliveries d
+      join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
      where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
-    if error->>'scope' <> 'delivery' and (error ? 'retry_after_ms' or error->>'code' = '429')
+    if error->>'scope' <> 'delivery' and (error ? 'retry_after_ms' or error->>'kind' = 'rate_limited')
        and (p_claim_token is null or posting.still_held(p_workspace_id, p_delivery_id, p_claim_token)) then
         perform posting.lock_gates(p_workspace_id);
-        release := posting.close_key(channel, error->>'scope',
-            now_ts + coalesce((error->>'retry_after_ms')::float8, policy.backoff_base_seconds * 1000) * interval '1 millisecond');
+        release := posting.close_key(channel, error->>'scope', now_ts + interval '1 millisecond'
+            * coalesce((error->>'retry_after_ms')::float8, policy.backoff_base_seconds * 1000));
     end if;
     delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, p_claim_token, '{sending}');
     if delivery.delivery_id is null then
         return 'lost';
     end if;
-    if error->'outcome_unknown' = 'true' and channel.settings->>'on_unknown' = 'hold' then
-        return posting.end_delivery(delivery, 'failed_permanent', raw_at,
+    if error->>'kind' = 'unknown_outcome' and channel.settings->>'on_unknown' = 'hold' then
+        ended := posting.end_delivery(delivery, 'failed_permanent', raw_at,
             error || '{"code": "outcome_unknown", "category": "PERMANENT", "scope": "delivery"}', release);
     elsif delivery.attempt >= policy.attempts_max then
-        return posting.end_delivery(delivery, 'dead', raw_at, error, release);
+        ended := posting.end_delivery(delivery, 'dead', raw_at, error, release);
+    end if;
+    if ended is not null then
+        perform posting.tell_posts_sent(p_workspace_id, array[delivery.message_id]);
+        return ended;
     end if;
     at := coalesce(p_next_retry_at, posting.retry_at(policy, channel, delivery.attempt, error, now_ts));
     perform posting.finish_attempt(delivery, 'retry', at, error, release);
-    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, payload_ref, meta)
-    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'send_attempt', delivery.attempt, 'error', error,
-            left(raw_at, 500), jsonb_build_object('trace_id', delivery.trace_id)),
-           (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'retry_scheduled', delivery.attempt, 'ok', error,
-            null, jsonb_build_object('trace_id', delivery.trace_id, 'next_retry_at', at));
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error,
+                                payload_ref, meta)
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'send_attempt',
+            delivery.attempt, 'error', error, left(raw_at, 500), jsonb_build_object('trace_id', delivery.trace_id)),
+           (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'retry_scheduled',
+            delivery.attempt, 'ok', error, null,
+            jsonb_build_object('trace_id', delivery.trace_id, 'next_retry_at', at));
     return 'retry';
 end
 $$;
@@ -6748,8 +7547,9 @@ begin
         raise exception 'the verdict is delivered or resend' using errcode = 'ZD005';
     end if;
     delivery := posting.hold_delivery(p_workspace_id, p_delivery_id, null, '{failed_permanent,dead}');
-    if delivery.last_error->>'code' is distinct from 'outcome_unknown' and delivery.last_error->'outcome_unknown' is distinct from 'true' then
-        raise exception 'the outcome of this delivery is known: %', delivery.last_error->>'code' using errcode = 'ZD002';
+    if platform.error_kind(delivery.last_error) <> 'unknown_outcome' then
+        raise exception 'the outcome of this delivery is known: %', delivery.last_error->>'code'
+            using errcode = 'ZD002';
     end if;
     if p_verdict = 'delivered' then
         perform posting.walk_to_sent(p_workspace_id, p_delivery_id, p_provider_message_id, now_ts);
@@ -6759,31 +7559,15 @@ begin
          where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
     end if;
     insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
-    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'manual_settle', delivery.attempt, 'ok',
-            note || jsonb_build_object('verdict', p_verdict, 'from_status', delivery.status));
+    values (p_workspace_id, p_delivery_id, delivery.message_id, delivery.channel_id, now_ts, 'manual_settle',
+            delivery.attempt, 'ok', note || jsonb_build_object('verdict', p_verdict, 'from_status', delivery.status));
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', delivery.message_id));
+    if p_verdict = 'delivered' then
+        perform posting.tell_posts_sent(p_workspace_id, array[delivery.message_id]);
+    end if;
     return case p_verdict when 'delivered' then 'sent' else 'retry' end;
 end
 $$;
-
-
---
--- Name: snippet(text, integer); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.snippet(p_text text, p_max integer) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $_$
-declare
-    v_text text := p_text;
-begin
-    if length(v_text) > 16000 then
-        v_text := regexp_replace(left(v_text, 16000), '\S+$', '') || '…';
-    end if;
-    v_text := posting.redact_text(v_text);
-    return case when length(v_text) > p_max then left(v_text, p_max - 1) || '…' else v_text end;
-end
-$_$;
 
 
 --
@@ -6804,39 +7588,51 @@ begin
     perform posting.lock_gates(p_workspace_id);
     ids := array(
         select t.delivery_id from (
-            select d.delivery_id, d.created_at, row_number() over (partition by d.channel_id order by d.created_at, d.delivery_id) as turn,
+            select d.delivery_id, d.created_at,
+                   row_number() over (partition by d.channel_id order by d.created_at, d.delivery_id) as turn,
                    c.max_parallel - coalesce(n.sending, 0) as room
               from (select d.* from posting.deliveries d
-                     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and p_delivery_ids is not null
+                     where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids)
+                       and p_delivery_ids is not null
                     union all
                     select d.* from posting.channel_counters h
-                      join posting.deliveries d on d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight'
+                      join posting.deliveries d
+                        on d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight'
                      where p_delivery_ids is null and h.workspace_id = p_workspace_id and h.claimed > 0) d
               join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
               left join posting.channel_counters n on n.workspace_id = d.workspace_id and n.channel_id = d.channel_id
              where d.status = 'claimed' and d.claim_token = p_run_id and d.not_before <= now_ts
                and c.enabled and coalesce(c.paused_until, now_ts) <= now_ts
         ) t where t.turn <= t.room order by t.turn, t.created_at limit p_limit);
+    if cardinality(ids) > 0 then
+        perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('sending', cardinality(ids)));
+    end if;
     return query
         with started as (
             update posting.deliveries d
                set status = 'sending', attempt = d.attempt + 1, sending_started_at = now_ts, updated_at = now_ts
-             where d.workspace_id = p_workspace_id and d.delivery_id = any (ids) and d.status = 'claimed' and d.claim_token = p_run_id
+             where d.workspace_id = p_workspace_id and d.delivery_id = any (ids) and d.status = 'claimed'
+               and d.claim_token = p_run_id
             returning d.*
         ), told as (
-            insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
-            select s.workspace_id, md5('start' || s.delivery_id || s.attempt)::uuid, s.delivery_id, s.message_id, s.channel_id, now_ts, 'send_attempt', s.attempt, 'ok',
+            insert into posting.events
+                (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
+            select s.workspace_id, md5('start' || s.delivery_id || s.attempt)::uuid, s.delivery_id, s.message_id,
+                   s.channel_id, now_ts, 'send_attempt', s.attempt, 'ok',
                    jsonb_build_object('trace_id', s.trace_id, 'run_id', p_run_id)
               from started s
         )
-        select s.workspace_id, s.delivery_id, s.message_id, s.channel_id, s.attempt, s.claim_token, s.operation, s.rendered_text, s.render_meta, s.trace_id,
-               c.platform, c.target_id, coalesce(a.auth_ref, c.auth_ref),
-               case when s.render_meta ? 'steps' then (select m.payload->'media' from posting.messages m
-                                                        where m.workspace_id = s.workspace_id and m.message_id = s.message_id) end,
-               case when s.of_delivery_id is not null then (select jsonb_build_object('provider_message_id', b.provider_message_id,
-                                                                   'progress', b.render_meta->'series_progress', 'steps', b.render_meta->'steps')
-                                                              from posting.deliveries b
-                                                             where b.workspace_id = s.workspace_id and b.delivery_id = s.of_delivery_id) end
+        select s.workspace_id, s.delivery_id, s.message_id, s.channel_id, s.attempt, s.claim_token, s.operation,
+               s.rendered_text, s.render_meta, s.trace_id, c.platform, c.target_id, coalesce(a.auth_ref, c.auth_ref),
+               case when s.render_meta ? 'steps' then (
+                   select m.payload->'media' from posting.messages m
+                    where m.workspace_id = s.workspace_id and m.message_id = s.message_id) end,
+               case when s.of_delivery_id is not null then (
+                   select jsonb_build_object('provider_message_id', b.provider_message_id,
+                                             'progress', b.render_meta->'series_progress',
+                                             'steps', b.render_meta->'steps')
+                     from posting.deliveries b
+                    where b.workspace_id = s.workspace_id and b.delivery_id = s.of_delivery_id) end
           from started s
           join posting.channels c on c.workspace_id = s.workspace_id and c.channel_id = s.channel_id
           left join posting.channel_auth a on a.workspace_id = s.workspace_id and a.channel_id = s.channel_id;
@@ -6940,7 +7736,8 @@ begin
     else
         -- A feed shows mostly what it showed before, so only what is not in the ledger is gone through one by one.
         for found_new in
-            select t.item, t.item->>'key' as key, t.n from jsonb_array_elements(coalesce(p_items, '[]')) with ordinality t (item, n)
+            select t.item, t.item->>'key' as key, t.n
+              from jsonb_array_elements(coalesce(p_items, '[]')) with ordinality t (item, n)
              where not exists (select from posting.pull_items i where i.workspace_id = p_workspace_id
                                   and i.source_id = p_source_id and i.item_key = t.item->>'key')
              order by t.n
@@ -6961,11 +7758,13 @@ begin
                     now_ts - (seen - found_new.n) * interval '1 microsecond');
                 enqueued := enqueued + 1;
             exception when sqlstate 'ZD001' or data_exception or integrity_constraint_violation then
-                rejections := rejections || jsonb_build_object('key', left(found_new.key, 100), 'error', left(sqlerrm, 300));
+                rejections := rejections
+                    || jsonb_build_object('key', left(found_new.key, 100), 'error', left(sqlerrm, 300));
             end;
         end loop;
         update posting.pull_cursors c
-           set cursor_json = coalesce(p_cursor, before) || jsonb_build_object('runs', coalesce((before->>'runs')::bigint, 0) + 1),
+           set cursor_json = coalesce(p_cursor, before)
+                             || jsonb_build_object('runs', coalesce((before->>'runs')::bigint, 0) + 1),
                updated_at = now_ts
          where c.workspace_id = p_workspace_id and c.source_id = p_source_id;
         stats := jsonb_strip_nulls(jsonb_build_object(
@@ -6978,38 +7777,12 @@ begin
 
     insert into posting.ingest_runs (workspace_id, run_id, kind, source_id, started_at, finished_at, stats_json)
     values (p_workspace_id, p_run_id, 'pull', p_source_id, now_ts, now_ts, stats)
-    on conflict (workspace_id, run_id) do update set finished_at = excluded.finished_at, stats_json = excluded.stats_json;
+    on conflict (workspace_id, run_id) do update
+       set finished_at = excluded.finished_at, stats_json = excluded.stats_json;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('run_id', p_run_id));
     return stats;
 end
 $_$;
-
-
---
--- Name: ingress_receipts; Type: TABLE; Schema: posting; Owner: -
---
-
-CREATE TABLE posting.ingress_receipts (
-    workspace_id uuid NOT NULL,
-    receipt_id uuid DEFAULT platform.new_id() NOT NULL,
-    endpoint_id uuid NOT NULL,
-    endpoint_kind text NOT NULL,
-    source_ref text,
-    payload_hash text NOT NULL,
-    received_at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    message_id uuid,
-    CONSTRAINT receipt_kind_known CHECK ((endpoint_kind = ANY (ARRAY['webhook_push'::text, 'bot_webhook'::text]))),
-    CONSTRAINT receipt_source_ref_short CHECK ((octet_length(source_ref) <= 512))
-);
-
-ALTER TABLE ONLY posting.ingress_receipts FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE ingress_receipts; Type: COMMENT; Schema: posting; Owner: -
---
-
-COMMENT ON TABLE posting.ingress_receipts IS 'Which requests were accepted: a repeat is told so instead of being posted twice.';
 
 
 --
@@ -7020,11 +7793,11 @@ CREATE FUNCTION posting.take_receipt(p_workspace_id uuid, p_endpoint_id uuid, p_
     LANGUAGE plpgsql
     AS $$
 declare
-    endpoint core.workspace_endpoints;
+    endpoint_kind text;
     first_copy posting.ingress_receipts;
     made boolean;
 begin
-    select * into endpoint from core.workspace_endpoints e
+    select e.kind into endpoint_kind from core.workspace_endpoints e
      where e.workspace_id = p_workspace_id and e.endpoint_id = p_endpoint_id and e.enabled;
     if not found then
         raise exception 'there is no enabled endpoint %', p_endpoint_id using errcode = 'ZD004';
@@ -7032,25 +7805,133 @@ begin
     if p_source_ref is null then
         -- Two identical requests at once take turns, so that the second one sees the first.
         perform pg_advisory_xact_lock(hashtext(p_endpoint_id::text), hashtext(p_payload_hash));
-        select * into first_copy from posting.ingress_receipts r
-         where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.payload_hash = p_payload_hash
-           and r.received_at > p_now - endpoint.hash_drop_window_sec * interval '1 second'
-         order by r.received_at desc limit 1;
-        if found then
+        first_copy := posting.find_receipt(p_workspace_id, p_endpoint_id, null, p_payload_hash, p_now);
+        if first_copy.receipt_id is not null then
             return first_copy;
         end if;
     end if;
-    insert into posting.ingress_receipts (workspace_id, endpoint_id, endpoint_kind, source_ref, payload_hash, received_at, expires_at, message_id)
-    values (p_workspace_id, p_endpoint_id, endpoint.kind, p_source_ref, p_payload_hash, p_now,
+    insert into posting.ingress_receipts (workspace_id, endpoint_id, endpoint_kind, source_ref, payload_hash,
+                                          received_at, expires_at, message_id)
+    values (p_workspace_id, p_endpoint_id, endpoint_kind, p_source_ref, p_payload_hash, p_now,
             p_now + (posting.policy(p_workspace_id)).receipts_keep_hours * interval '1 hour', p_message_id)
     on conflict (workspace_id, endpoint_id, source_ref) where source_ref is not null do nothing
     returning true into made;
     if made then
         return null;
     end if;
-    select * into first_copy from posting.ingress_receipts r
-     where r.workspace_id = p_workspace_id and r.endpoint_id = p_endpoint_id and r.source_ref = p_source_ref;
-    return first_copy;
+    return posting.find_receipt(p_workspace_id, p_endpoint_id, p_source_ref, p_payload_hash, p_now);
+end
+$$;
+
+
+--
+-- Name: tell_duplicate(posting.ingress_receipts, jsonb, text[], timestamp with time zone); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tell_duplicate(p_first_copy posting.ingress_receipts, p_raw_payload_json jsonb, p_tags text[], p_now timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    run_id constant uuid := coalesce((p_raw_payload_json->>'run_id')::uuid, platform.new_id());
+    trace constant text := left(coalesce(p_raw_payload_json->>'trace_id', gen_random_uuid()::text), 100);
+begin
+    insert into posting.events (workspace_id, message_id, ts, action, result, meta)
+    values (p_first_copy.workspace_id, p_first_copy.message_id, p_now, 'ingress_dedup_dropped', 'ok',
+            jsonb_strip_nulls(jsonb_build_object('trace_id', trace, 'endpoint_id', p_first_copy.endpoint_id,
+                                                 'source_ref', left(p_raw_payload_json->>'source_ref', 512))));
+    insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
+    values (p_first_copy.workspace_id, run_id, 'push', p_first_copy.endpoint_id, p_now, p_now, '{"dedup_dropped": 1}')
+    on conflict do nothing;
+    perform bus.publish(p_first_copy.workspace_id, 'posting', jsonb_build_object('message_id', p_first_copy.message_id));
+    return jsonb_build_object('outcome', 'duplicate', 'message_id', p_first_copy.message_id, 'run_id', run_id,
+                              'trace_id', trace, 'deliveries', '{}'::jsonb, 'tags', to_jsonb(p_tags));
+end
+$$;
+
+
+--
+-- Name: tell_failed(uuid, uuid[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tell_failed(p_workspace_id uuid, p_delivery_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    told record;
+begin
+    for told in
+        select * from (values ('delivery.failed', 'failed_permanent'), ('delivery.dead', 'dead')) t (event_type, status)
+    loop
+        continue when not ops.is_event_wanted(p_workspace_id, told.event_type);
+        perform ops.emit_events(p_workspace_id, told.event_type, array_agg(jsonb_strip_nulls(jsonb_build_object(
+                    'delivery_id', d.delivery_id, 'post_id', d.message_id, 'channel_id', d.channel_id,
+                    'channel', c.title, 'platform', c.platform, 'operation', d.operation, 'attempt', d.attempt,
+                    'trace_id', d.trace_id,
+                    'error', jsonb_build_object('code', d.last_error->'code', 'message', d.last_error->'message')))
+                    order by d.delivery_id))
+           from posting.deliveries d
+           join posting.channels c on c.workspace_id = d.workspace_id and c.channel_id = d.channel_id
+          where d.workspace_id = p_workspace_id and d.delivery_id = any (p_delivery_ids) and d.status = told.status
+         having count(*) > 0;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: tell_paused(posting.channels, jsonb); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tell_paused(p_channel posting.channels, p_why jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select ops.emit_event(p_channel.workspace_id, 'channel.paused', jsonb_strip_nulls(jsonb_build_object(
+        'channel_id', p_channel.channel_id, 'channel', p_channel.title, 'platform', p_channel.platform,
+        'paused_until', to_char(p_channel.paused_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+        'enabled', p_channel.enabled, 'error_streak', p_channel.error_streak, 'reason', p_why->'reason',
+        'error', case when p_why ? 'code' then jsonb_build_object('code', p_why->'code', 'message', p_why->'message')
+                 end)))
+$$;
+
+
+--
+-- Name: tell_posts_sent(uuid, uuid[]); Type: FUNCTION; Schema: posting; Owner: -
+--
+
+CREATE FUNCTION posting.tell_posts_sent(p_workspace_id uuid, p_message_ids uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    post posting.messages;
+    sent_in_at timestamptz;
+begin
+    if not ops.is_event_wanted(p_workspace_id, 'post.sent') then
+        return;
+    end if;
+    for post in
+        select * from posting.messages m
+         where m.workspace_id = p_workspace_id and m.message_id = any (p_message_ids) and m.of_message_id is null
+         order by m.message_id
+    loop
+        perform pg_advisory_xact_lock(hashtextextended('posting.post_sent ' || post.message_id, 0));
+        continue when exists (select from posting.deliveries d
+                               where d.message_id = post.message_id and d.workspace_id = p_workspace_id
+                                 and d.operation = 'send' and d.phase = 'inflight');
+        select max(d.created_at) into sent_in_at from posting.deliveries d
+         where d.message_id = post.message_id and d.workspace_id = p_workspace_id and d.operation = 'send'
+           and d.status <> 'deduped';
+        perform ops.emit_event(p_workspace_id, 'post.sent',
+                jsonb_strip_nulls(jsonb_build_object('post_id', post.message_id, 'sent', c.sent, 'not_sent', c.not_sent,
+                    'source_ref', post.source_ref, 'tags', to_jsonb(post.tags), 'trace_id', c.trace_id)),
+                post.message_id || '@' || extract(epoch from sent_in_at))
+           from (select count(*) filter (where d.status = 'sent') as sent,
+                        count(*) filter (where d.status in ('failed_permanent', 'dead')) as not_sent,
+                        min(d.trace_id) as trace_id
+                   from posting.deliveries d
+                  where d.message_id = post.message_id and d.workspace_id = p_workspace_id and d.operation = 'send'
+                    and d.created_at = sent_in_at) c
+          where c.sent > 0;
+    end loop;
 end
 $$;
 
@@ -7185,58 +8066,26 @@ $$;
 
 
 --
+-- Name: alert_targets(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.alert_targets(p_workspace_id uuid) RETURNS TABLE(kind text, address text, credential text)
+    LANGUAGE sql STABLE
+    AS $$
+    select b.provider, b.alert_chat_id, r.secret_ref
+      from shopbot.bots b join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
+     where b.workspace_id = p_workspace_id and b.alert_chat_id is not null
+$$;
+
+
+--
 -- Name: check_alerts(); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
 CREATE FUNCTION shopbot.check_alerts() RETURNS integer
-    LANGUAGE plpgsql
+    LANGUAGE sql
     AS $$
-declare
-    now_ts constant timestamptz := platform.now();
-    trouble record;
-    known shopbot.bot_alerts;
-    told int := 0;
-begin
-    for trouble in
-        select b.workspace_id, b.provider, b.alert_chat_id, b.alert_again_seconds, t.alert, t.is_on, t.details
-          from shopbot.bots b
-          join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
-         cross join lateral (
-               select 'error_rate' as alert, e.rate > b.alert_error_rate and e.messages >= b.alert_min_messages as is_on,
-                      jsonb_build_object('messages', e.messages, 'errors', e.errors, 'rate', e.rate) as details
-                 from shopbot.error_rate(b.workspace_id, b.provider) e
-               union all
-               select 'late_answers', count(*) > 0, jsonb_build_object('count', count(*), 'oldest', min(o.created_at),
-                      'sample', (array_agg(o.last_error->>'code'))[1], 'closed_until', b.closed_until)
-                 from (select o.created_at, o.last_error from shopbot.bot_outbox o
-                        where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
-                          and o.created_at < now_ts - interval '5 minutes' limit 1000) o) t
-         where b.enabled
-         order by b.workspace_id, b.provider, t.alert
-    loop
-        if not trouble.is_on then
-            update shopbot.bot_alerts a set cleared_at = now_ts
-             where a.workspace_id = trouble.workspace_id and a.provider = trouble.provider and a.alert = trouble.alert and a.cleared_at is null;
-            continue;
-        end if;
-        insert into shopbot.bot_alerts as a (workspace_id, provider, alert, raised_at) values (trouble.workspace_id, trouble.provider, trouble.alert, now_ts)
-        on conflict (workspace_id, provider, alert) do update
-           set raised_at = case when a.cleared_at is null then a.raised_at else now_ts end,
-               told_at = case when a.cleared_at is null then a.told_at end, cleared_at = null
-        returning * into known;
-        continue when known.told_at > now_ts - trouble.alert_again_seconds * interval '1 second';
-        update shopbot.bot_alerts a set told_at = now_ts, details = trouble.details
-         where a.workspace_id = trouble.workspace_id and a.provider = trouble.provider and a.alert = trouble.alert;
-        perform ops.append_journal(trouble.workspace_id, 'shopbot', 'alert', trouble.alert, null,
-                                   trouble.details || jsonb_build_object('provider', trouble.provider));
-        if trouble.alert_chat_id is not null then
-            perform ops.enqueue_job(trouble.workspace_id, 'shopbot.alert',
-                jsonb_build_object('provider', trouble.provider, 'alert', trouble.alert, 'details', trouble.details));
-        end if;
-        told := told + 1;
-    end loop;
-    return told;
-end
+    select c.told from ops.check_alerts('shopbot') c
 $$;
 
 
@@ -7304,10 +8153,10 @@ $$;
 
 
 --
--- Name: claim_answers(text, integer, interval); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: claim_answers(text, integer, interval, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.claim_answers(p_run_id text, p_limit integer, p_lease interval) RETURNS SETOF shopbot.sendings
+CREATE FUNCTION shopbot.claim_answers(p_run_id text, p_limit integer, p_lease interval, p_workspace_id uuid DEFAULT NULL::uuid) RETURNS SETOF shopbot.sendings
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
@@ -7324,21 +8173,27 @@ declare
 begin
     select array_agg(k.workspace_id), array_agg(k.provider),
            array_agg(case when k.rate_rps is null then p_limit
-                          else greatest(floor(k.rate_rps * extract(epoch from now_ts + burst - greatest(k.next_allowed_at, now_ts))),
+                          else greatest(floor(k.rate_rps
+                                              * extract(epoch from now_ts + burst - greatest(k.next_allowed_at, now_ts))),
                                         (coalesce(k.next_allowed_at, now_ts) <= now_ts)::int) end::int)
       into workspaces, providers, rooms
       from (select b.workspace_id, b.provider, b.rate_rps, b.next_allowed_at
-              from shopbot.bots b join core.workspaces w on w.workspace_id = b.workspace_id
-             where b.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
+              from shopbot.bots b
+              join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
+              join core.workspaces w on w.workspace_id = b.workspace_id
+             where (p_workspace_id is null or b.workspace_id = p_workspace_id)
+               and r.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
                and exists (select from shopbot.bot_outbox o
                             where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open')
              order by b.workspace_id, b.provider for no key update of b skip locked) k;
     places := array(
         select t.place from (
-            select h.place, h.seq, g.room, row_number() over (partition by g.workspace_id, g.provider order by h.seq) as turn
+            select h.place, h.seq, g.room,
+                   row_number() over (partition by g.workspace_id, g.provider order by h.seq) as turn
               from unnest(workspaces, providers, rooms) g (workspace_id, provider, room)
              cross join lateral (
-                   select distinct on (o.chat_id) o.ctid as place, o.seq, o.status, o.next_retry_at from shopbot.bot_outbox o
+                   select distinct on (o.chat_id) o.ctid as place, o.seq, o.status, o.next_retry_at
+                     from shopbot.bot_outbox o
                     where o.workspace_id = g.workspace_id and o.provider = g.provider and o.phase = 'open'
                     order by o.chat_id, o.seq) h
              where h.status in ('queued', 'retry') and h.next_retry_at <= now_ts
@@ -7349,19 +8204,29 @@ begin
     return query
         with claimed as (
             update shopbot.bot_outbox o
-               set status = 'sending', attempt = o.attempt + 1, claim_token = p_run_id, claimed_until = now_ts + p_lease, updated_at = now_ts
+               set status = 'sending', attempt = o.attempt + 1, claim_token = p_run_id, claimed_until = now_ts + p_lease,
+                   updated_at = now_ts
              where o.ctid = any (array(select x.ctid from shopbot.bot_outbox x
-                                        where x.ctid = any (places) and x.status in ('queued', 'retry') for update skip locked))
+                                        where x.ctid = any (places) and x.status in ('queued', 'retry')
+                                          for update skip locked))
             returning o.*
         ), paced as (
             update shopbot.bots b
-               set next_allowed_at = greatest(b.next_allowed_at, now_ts) + c.n * (interval '1 second' / b.rate_rps::float8)
-              from (select c.workspace_id, c.provider, count(*) as n from claimed c group by c.workspace_id, c.provider) c
+               set next_allowed_at = greatest(b.next_allowed_at, now_ts)
+                                     + c.n * (interval '1 second' / b.rate_rps::float8)
+              from (select c.workspace_id, c.provider, count(*) as n from claimed c
+                     group by c.workspace_id, c.provider) c
              where b.workspace_id = c.workspace_id and b.provider = c.provider and b.rate_rps is not null
+        ), told as (
+            insert into bus.messages (workspace_id, topic, payload)
+            select c.workspace_id, 'shopbot', jsonb_build_object('sending', count(*)) from claimed c
+             group by c.workspace_id
         )
         select c.workspace_id, c.answer_id, c.provider, c.chat_id, c.inbound_kind, c.inbound_provider_message_id, c.text, c.buttons,
-               b.secret_ref, c.attempt, c.claim_token, c.idempotency_key, c.trace_id
-          from claimed c join shopbot.bots b on b.workspace_id = c.workspace_id and b.provider = c.provider;
+               r.secret_ref, c.attempt, c.claim_token, c.idempotency_key, c.trace_id
+          from claimed c
+          join shopbot.bots b on b.workspace_id = c.workspace_id and b.provider = c.provider
+          join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id;
 end
 $$;
 
@@ -7373,9 +8238,8 @@ $$;
 CREATE FUNCTION shopbot.clean_text(p_text text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select btrim(regexp_replace(regexp_replace(normalize(left(p_text, 4000), nfc),
-        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]',
-        '', 'g'), '[\s\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+', ' ', 'g'))
+    select platform.one_line(regexp_replace(normalize(left(p_text, 4000), nfc),
+        '[\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2065\ufe00-\ufe0f]', '', 'g'))
 $$;
 
 
@@ -7394,7 +8258,8 @@ begin
     update shopbot.bots b set closed_until = greatest(b.closed_until, p_until)
      where b.workspace_id = p_workspace_id and b.provider = p_provider;
     if coalesce(was, '-infinity') <= platform.now() then
-        perform ops.append_journal(p_workspace_id, 'shopbot', 'bot_closed', p_provider, null, jsonb_build_object('until', p_until, 'why', p_why));
+        perform ops.append_journal(p_workspace_id, 'shopbot', 'bot_closed', p_provider, null,
+                                   jsonb_build_object('until', p_until, 'why', p_why));
     end if;
 end
 $$;
@@ -7456,8 +8321,6 @@ COMMENT ON COLUMN shopbot.bot_state.context IS 'turns since the last pause; fall
 CREATE TABLE shopbot.bots (
     workspace_id uuid NOT NULL,
     provider text NOT NULL,
-    secret_ref text NOT NULL,
-    enabled boolean DEFAULT true NOT NULL,
     greeting_text text DEFAULT 'Здравствуйте! Я помогу с вопросами о магазине. Напишите, что вас интересует.'::text NOT NULL,
     fallback_text text DEFAULT 'Не совсем понял вас. Напишите, пожалуйста, другими словами.'::text NOT NULL,
     escalation_text text DEFAULT 'Передаю ваш вопрос сотруднику магазина: он ответит вам здесь.'::text NOT NULL,
@@ -7479,6 +8342,7 @@ CREATE TABLE shopbot.bots (
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     next_allowed_at timestamp with time zone,
     closed_until timestamp with time zone,
+    bot_id uuid NOT NULL,
     CONSTRAINT bot_alert_again_positive CHECK ((alert_again_seconds > 0)),
     CONSTRAINT bot_alert_chat_short CHECK (((char_length(alert_chat_id) >= 1) AND (char_length(alert_chat_id) <= 64))),
     CONSTRAINT bot_alert_messages_positive CHECK ((alert_min_messages > 0)),
@@ -7495,7 +8359,6 @@ CREATE TABLE shopbot.bots (
     CONSTRAINT bot_provider_known CHECK ((provider = ANY (ARRAY['max'::text, 'telegram'::text]))),
     CONSTRAINT bot_rate_bounded CHECK (((rate_rps > (0)::numeric) AND (rate_rps <= (100000)::numeric))),
     CONSTRAINT bot_timeout_bounded CHECK (((state_timeout_seconds >= 1) AND (state_timeout_seconds <= 604800))),
-    CONSTRAINT bot_token_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
     CONSTRAINT bot_turns_positive CHECK ((turns_max > 1)),
     CONSTRAINT bot_unsupported_sendable CHECK (((char_length(unsupported_text) >= 1) AND (char_length(unsupported_text) <= 3000))),
     CONSTRAINT bot_variables_readable CHECK (shopbot.is_variables(variables))
@@ -7509,7 +8372,7 @@ ALTER TABLE ONLY shopbot.bots FORCE ROW LEVEL SECURITY;
 -- Name: TABLE bots; Type: COMMENT; Schema: shopbot; Owner: -
 --
 
-COMMENT ON TABLE shopbot.bots IS 'The bot of a workspace in one messenger: where its token is, what it says when no rule speaks, and its limits.';
+COMMENT ON TABLE shopbot.bots IS 'The bot of a workspace in one messenger: what it says when no rule speaks, and its limits.';
 
 
 --
@@ -7669,6 +8532,10 @@ begin
         decision.preview := left(decision.response, 200);
     end if;
     decision.state_after := state;
+    -- A rule of the scenario has led out of it; a keyword of any time only leaves it.
+    if state = 'default' and context ? 'intent' and decision.outcome = 'answered' and match.step <> 'any_time' then
+        decision.finished := jsonb_build_object('intent', context->'intent', 'answers', coalesce(context->'shown', '{}'));
+    end if;
     decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
     if is_expired then
@@ -7676,6 +8543,27 @@ begin
     end if;
     return decision;
 end
+$$;
+
+
+--
+-- Name: due_workspaces(uuid[]); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+    select distinct b.workspace_id
+      from shopbot.bots b
+      join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     where b.workspace_id <> all (p_known)
+       and exists (select from shopbot.bot_outbox o
+                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open')
+     order by b.workspace_id
 $$;
 
 
@@ -7776,17 +8664,20 @@ declare
     now_ts constant timestamptz := platform.now();
 begin
     update shopbot.bot_outbox o
-       set status = p_status, next_retry_at = coalesce(p_next_retry_at, o.next_retry_at), last_error = p_error, claim_token = null,
-           claimed_until = null, failed_at = case when p_status <> 'retry' then now_ts end, updated_at = now_ts,
-           unknown_outcomes = o.unknown_outcomes + coalesce((p_error->>'outcome_unknown')::boolean, false)::int
+       set status = p_status, next_retry_at = coalesce(p_next_retry_at, o.next_retry_at), last_error = p_error,
+           claim_token = null, claimed_until = null, failed_at = case when p_status <> 'retry' then now_ts end,
+           unknown_outcomes = o.unknown_outcomes + (platform.error_kind(p_error) = 'unknown_outcome')::int,
+           updated_at = now_ts
      where o.workspace_id = p_answer.workspace_id and o.answer_id = p_answer.answer_id;
     if p_status <> 'retry' then
         perform ops.record_error(p_answer.workspace_id, 'shopbot', 'sender', 'send', null, p_answer.trace_id, null,
-            format('an answer in %s chat %s was not sent: %s', p_answer.provider, p_answer.chat_id, coalesce(p_error->>'message', p_error->>'code')),
-            false, p_error || jsonb_build_object('answer_id', p_answer.answer_id, 'status', p_status, 'attempt', p_answer.attempt));
-        perform bus.publish(p_answer.workspace_id, 'shopbot',
-            jsonb_build_object('provider', p_answer.provider, 'chat_id', p_answer.chat_id, 'outcome', p_status));
+            format('an answer in %s chat %s was not sent: %s', p_answer.provider, p_answer.chat_id,
+                   coalesce(p_error->>'message', p_error->>'code')),
+            false, p_error || jsonb_build_object('answer_id', p_answer.answer_id, 'status', p_status,
+                                                 'attempt', p_answer.attempt));
     end if;
+    perform bus.publish(p_answer.workspace_id, 'shopbot',
+        jsonb_build_object('provider', p_answer.provider, 'chat_id', p_answer.chat_id, 'outcome', p_status));
     return p_status;
 end
 $$;
@@ -7825,7 +8716,8 @@ CREATE FUNCTION shopbot.expire_answer_leases(p_limit integer DEFAULT 500) RETURN
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := '{"category": "TRANSIENT", "scope": "delivery", "code": "outcome_unknown", "outcome_unknown": true,
+    error constant jsonb := '{"category": "TRANSIENT", "scope": "delivery", "kind": "unknown_outcome",
+                              "code": "outcome_unknown",
                               "message": "the sender stopped while it was sending; the answer may have arrived"}';
     stuck record;
     answer shopbot.bot_outbox;
@@ -7860,15 +8752,15 @@ CREATE FUNCTION shopbot.fail_answer(p_workspace_id uuid, p_answer_id uuid, p_cla
     LANGUAGE plpgsql
     AS $$
 declare
-    error constant jsonb := shopbot.short_error(p_error) || '{"category": "PERMANENT"}';
+    error constant jsonb := platform.safe_error(p_error) - 'raw' || '{"category": "PERMANENT"}';
     answer shopbot.bot_outbox;
 begin
-    if error->>'scope' = 'channel' and error->>'code' in ('401', 'verify.token', 'token_malformed', 'credential_missing') then
-        return shopbot.retry_answer(p_workspace_id, p_answer_id, p_claim_token,
-                                    error || '{"scope": "platform", "category": "TRANSIENT", "retry_after_ms": 60000}');
+    if error->>'kind' = 'unauthorized' then
+        return shopbot.retry_answer(p_workspace_id, p_answer_id, p_claim_token, error);
     end if;
     select * into answer from shopbot.bot_outbox o
-     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
+       and o.claim_token = p_claim_token
        for no key update;
     if not found then
         return 'lost';
@@ -7879,17 +8771,37 @@ $$;
 
 
 --
--- Name: find_bot(text, text); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: find_trouble(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.find_bot(p_provider text, p_secret_hash text) RETURNS TABLE(workspace_id uuid, endpoint_id uuid, bytes_max integer, is_enabled boolean)
+CREATE FUNCTION shopbot.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
     LANGUAGE sql STABLE
     AS $$
-    select e.workspace_id, e.endpoint_id, e.max_payload_bytes, coalesce(b.enabled, false)
-      from core.workspace_endpoints e
-      join core.workspaces w on w.workspace_id = e.workspace_id and w.status = 'active'
-      left join shopbot.bots b on b.workspace_id = e.workspace_id and b.provider = p_provider
-     where e.kind = 'bot_webhook' and e.secret_hash = p_secret_hash and e.enabled and e.meta->>'provider' = p_provider
+    select b.workspace_id, t.alert, b.provider, t.count, t.sample, t.since, t.why,
+           b.alert_again_seconds * interval '1 second'
+      from shopbot.bots b
+      join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     cross join lateral (
+           select 'error_rate' as alert, 1::bigint as count, e.rate::text as sample, null::timestamptz as since,
+                  format('of %s messages in the last 15 minutes, %s went wrong', e.messages, e.errors) as why
+             from shopbot.error_rate(b.workspace_id, b.provider) e
+            where e.rate > b.alert_error_rate and e.messages >= b.alert_min_messages
+           union all
+           select 'late_answers', count(*), (array_agg(o.last_error->>'code'))[1], min(o.created_at),
+                  concat_ws(', ', format('%s waited for more than five minutes', count(*)),
+                            'the last error of one is ' || (array_agg(o.last_error->>'code'))[1])
+             from (select o.created_at, o.last_error from shopbot.bot_outbox o
+                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+                      and o.created_at < platform.now() - interval '5 minutes' limit 1000) o
+           having count(*) > 0
+           union all
+           select 'credential_missing', 1, null, min(o.created_at), max(o.last_error->>'message')
+             from (select o.created_at, o.last_error from shopbot.bot_outbox o
+                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open' limit 1000) o
+            where o.last_error->>'code' = 'credential_missing'
+           having count(*) > 0) t
+     where p_workspace_id is null or b.workspace_id = p_workspace_id
 $$;
 
 
@@ -7978,50 +8890,65 @@ declare
     slot timestamptz;
     made uuid;
 begin
-    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = p_provider and b.enabled;
+    select b.* into bot
+      from shopbot.bots b join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
+     where b.workspace_id = p_workspace_id and b.provider = p_provider;
     if not found then
         raise exception 'there is no enabled % bot in this workspace', p_provider using errcode = 'ZD004';
     end if;
     select * into state from shopbot.bot_state s
      where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat for no key update;
     if not found then
-        insert into shopbot.bot_state as s (workspace_id, provider, chat_id, updated_at) values (p_workspace_id, p_provider, chat, now_ts)
+        insert into shopbot.bot_state as s (workspace_id, provider, chat_id, updated_at)
+        values (p_workspace_id, p_provider, chat, now_ts)
         on conflict (workspace_id, provider, chat_id) do update set updated_at = s.updated_at
         returning * into state;
     end if;
 
-    insert into shopbot.bot_inbox (workspace_id, provider, chat_id, provider_message_id, ts, kind, is_from_bot, trace_id)
-    values (p_workspace_id, p_provider, chat, inbound, now_ts, p_message->>'kind', coalesce((p_message->>'is_from_bot')::boolean, false), p_trace_id)
+    insert into shopbot.bot_inbox (workspace_id, provider, chat_id, provider_message_id, ts, kind, is_from_bot,
+                                   trace_id)
+    values (p_workspace_id, p_provider, chat, inbound, now_ts, p_message->>'kind',
+            coalesce((p_message->>'is_from_bot')::boolean, false), p_trace_id)
     on conflict do nothing returning arrival into arrived;
     if arrived is null then
         return jsonb_build_object('outcome', 'duplicate', 'answer_id',
             (select o.answer_id from shopbot.bot_outbox o
-              where o.workspace_id = p_workspace_id and o.provider = p_provider and o.chat_id = chat and o.inbound_provider_message_id = inbound));
+              where o.workspace_id = p_workspace_id and o.provider = p_provider and o.chat_id = chat
+                and o.inbound_provider_message_id = inbound));
     end if;
 
     decision := shopbot.decide(bot, state, p_message, now_ts);
     slot := greatest(now_ts, state.next_answer_at);
     if decision.response is not null then
-        insert into shopbot.bot_outbox (workspace_id, provider, chat_id, inbound_provider_message_id, inbound_kind, seq, text, buttons,
-                                        response_hash, trace_id, created_at, next_retry_at, updated_at)
-        values (p_workspace_id, p_provider, chat, inbound, p_message->>'kind', arrived, decision.response, decision.buttons,
-                encode(sha256(convert_to(decision.response || decision.buttons::text, 'UTF8')), 'hex'), p_trace_id, now_ts, slot, now_ts)
+        insert into shopbot.bot_outbox (workspace_id, provider, chat_id, inbound_provider_message_id, inbound_kind, seq,
+                                        text, buttons, response_hash, trace_id, created_at, next_retry_at, updated_at)
+        values (p_workspace_id, p_provider, chat, inbound, p_message->>'kind', arrived,
+                decision.response, decision.buttons,
+                encode(sha256(convert_to(decision.response || decision.buttons::text, 'UTF8')), 'hex'),
+                p_trace_id, now_ts, slot, now_ts)
         on conflict do nothing returning answer_id into made;
     end if;
     update shopbot.bot_state s
-       set state = decision.state_after, context = decision.context, expires_at = decision.expires_at, updated_at = now_ts,
-           next_answer_at = case when made is not null then slot + interval '1 second' / bot.chat_rps::float8 else s.next_answer_at end
+       set state = decision.state_after, context = decision.context, expires_at = decision.expires_at,
+           updated_at = now_ts, next_answer_at = case when made is null then s.next_answer_at
+                                                      else slot + interval '1 second' / bot.chat_rps::float8 end
      where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat;
-    insert into shopbot.bot_logs (workspace_id, ts, provider, chat_id, inbound_provider_message_id, message_text, outcome, matched_rule_id,
-                                  rule_version, state_before, state_after, response_preview, meta)
-    values (p_workspace_id, now_ts, p_provider, chat, inbound, left(coalesce(p_message->>'shown_text', ''), 1000), decision.outcome,
-            decision.rule_id, decision.rule_version, decision.state_before, decision.state_after, decision.preview,
-            jsonb_strip_nulls(jsonb_build_object('trace_id', p_trace_id, 'idempotency_key', p_provider || ':' || chat || ':' || inbound,
-                'answer_id', made, 'adapter', p_provider, 'kind', p_message->'kind', 'is_from_bot', p_message->'is_from_bot',
-                'sent_at', p_message->'sent_at', 'why', decision.why)));
-    perform bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('provider', p_provider, 'chat_id', chat, 'outcome', decision.outcome));
-    return jsonb_strip_nulls(jsonb_build_object('outcome', decision.outcome, 'answer_id', made, 'rule_id', decision.rule_id,
-        'rule_version', decision.rule_version, 'state_before', decision.state_before, 'state_after', decision.state_after));
+    insert into shopbot.bot_logs (workspace_id, ts, provider, chat_id, inbound_provider_message_id, message_text,
+                                  outcome, matched_rule_id, rule_version, state_before, state_after, response_preview,
+                                  meta)
+    values (p_workspace_id, now_ts, p_provider, chat, inbound, left(coalesce(p_message->>'shown_text', ''), 1000),
+            decision.outcome, decision.rule_id, decision.rule_version, decision.state_before, decision.state_after,
+            decision.preview, jsonb_strip_nulls(jsonb_build_object(
+                'trace_id', p_trace_id, 'idempotency_key', p_provider || ':' || chat || ':' || inbound,
+                'answer_id', made, 'adapter', p_provider, 'kind', p_message->'kind',
+                'is_from_bot', p_message->'is_from_bot', 'sent_at', p_message->'sent_at', 'why', decision.why)));
+    perform bus.publish(p_workspace_id, 'shopbot',
+                        jsonb_build_object('provider', p_provider, 'chat_id', chat, 'outcome', decision.outcome));
+    perform shopbot.tell_decision(p_workspace_id, p_provider, p_message, decision, p_trace_id);
+    return jsonb_strip_nulls(jsonb_build_object(
+        'outcome', decision.outcome, 'answer_id', made, 'rule_id', decision.rule_id,
+        'rule_version', decision.rule_version, 'state_before', decision.state_before,
+        'state_after', decision.state_after));
 end
 $$;
 
@@ -8033,9 +8960,11 @@ $$;
 CREATE FUNCTION shopbot.keep_poison(p_workspace_id uuid, p_provider text, p_endpoint_id uuid, p_problem text, p_body_hash text, p_body text) RETURNS bigint
     LANGUAGE sql
     AS $$
+    select bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('provider', p_provider, 'outcome', 'poison'));
     insert into shopbot.bot_poison as p (workspace_id, provider, endpoint_id, problem, body_hash, body)
     values (p_workspace_id, p_provider, p_endpoint_id, left(p_problem, 500), p_body_hash, left(p_body, 16384))
-    on conflict on constraint poison_is_kept_once do update set seen_count = p.seen_count + 1, last_seen_at = platform.now()
+    on conflict on constraint poison_is_kept_once do update
+       set seen_count = p.seen_count + 1, last_seen_at = platform.now()
     returning p.seen_count
 $$;
 
@@ -8123,21 +9052,23 @@ CREATE FUNCTION shopbot.mark_sent_late(p_workspace_id uuid, p_answer_id uuid, p_
 declare
     answer shopbot.bot_outbox;
 begin
-    select * into answer from shopbot.bot_outbox o where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id for no key update;
+    select * into answer from shopbot.bot_outbox o
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id for no key update;
     if not found then
         return 'unknown';
     elsif answer.status = 'sent' and answer.provider_message_id = p_provider_message_id then
         return 'repeated';
     elsif answer.status in ('retry', 'dead') then
         update shopbot.bot_outbox o
-           set status = 'sent', provider_message_id = p_provider_message_id, sent_at = p_sent_at, failed_at = null, last_error = null,
-               updated_at = platform.now()
+           set status = 'sent', provider_message_id = p_provider_message_id, sent_at = p_sent_at, failed_at = null,
+               last_error = null, updated_at = platform.now()
          where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id;
+        perform bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('sent', 1));
         return 'late';
     end if;
     perform ops.append_journal(p_workspace_id, 'shopbot', 'possible_duplicate', p_answer_id::text, answer.trace_id,
-        jsonb_build_object('chat_id', answer.chat_id, 'provider', answer.provider, 'provider_message_id', p_provider_message_id,
-                           'status', answer.status, 'attempt', answer.attempt));
+        jsonb_build_object('chat_id', answer.chat_id, 'provider', answer.provider, 'status', answer.status,
+                           'provider_message_id', p_provider_message_id, 'attempt', answer.attempt));
     return 'possible_duplicate';
 end
 $$;
@@ -8198,10 +9129,10 @@ $$;
 
 
 --
--- Name: next_answer_at(); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: next_answer_at(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.next_answer_at() RETURNS timestamp with time zone
+CREATE FUNCTION shopbot.next_answer_at(p_workspace_id uuid DEFAULT NULL::uuid) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -8209,14 +9140,16 @@ CREATE FUNCTION shopbot.next_answer_at() RETURNS timestamp with time zone
     AS $$
     -- As claim_answers counts: one more answer fits into the burst.
     select min(greatest(h.next_retry_at, b.closed_until,
-                        b.next_allowed_at - greatest(interval '0', interval '200 milliseconds' - interval '1 second' / b.rate_rps::float8)))
+                        b.next_allowed_at
+                            - greatest(interval '0', interval '200 milliseconds' - interval '1 second' / b.rate_rps::float8)))
       from shopbot.bots b
+      join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
       join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
      cross join lateral (
            select distinct on (o.chat_id) o.status, o.next_retry_at from shopbot.bot_outbox o
             where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
             order by o.chat_id, o.seq) h
-     where b.enabled and h.status in ('queued', 'retry')
+     where (p_workspace_id is null or b.workspace_id = p_workspace_id) and h.status in ('queued', 'retry')
 $$;
 
 
@@ -8328,35 +9261,36 @@ CREATE FUNCTION shopbot.retry_answer(p_workspace_id uuid, p_answer_id uuid, p_cl
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := shopbot.short_error(p_error);
-    asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
-    -- The trouble is the bot's and not the answer's, which waits for a day.
-    is_bots constant boolean := coalesce(error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')), false);
+    error constant jsonb := platform.safe_error(p_error) - 'raw';
+    asked constant float8 := case when error->>'kind' = 'unauthorized' then 60
+                                  else coalesce((error->>'retry_after_ms')::float8 / 1000, 0) end;
+    is_bots constant boolean := error->>'kind' = 'unauthorized'
+                                or (error->>'scope' = 'platform' and (asked > 0 or error->>'kind' = 'rate_limited'));
     bot shopbot.bots;
     answer shopbot.bot_outbox;
-    pause float8;
 begin
     select * into answer from shopbot.bot_outbox o
-     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token;
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
+       and o.claim_token = p_claim_token;
     if not found then
         return 'lost';
     end if;
     -- The bot before its answers, here as everywhere.
     if is_bots then
-        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
+        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second',
+                                  error->>'code');
     end if;
     select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
     select * into answer from shopbot.bot_outbox o
-     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
+       and o.claim_token = p_claim_token
        for no key update;
     if not found then
         return 'lost';
     elsif answer.attempt >= bot.attempts_max and not (is_bots and answer.created_at > now_ts - interval '1 day') then
         return shopbot.end_attempt(answer, 'dead', null, error);
     end if;
-    pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));
-    -- Jitter is added, never subtracted: failures come in groups, and a group must spread out.
-    return shopbot.end_attempt(answer, 'retry', now_ts + (greatest(pause, asked) + least(pause, 60) * 0.2 * random()) * interval '1 second', error);
+    return shopbot.end_attempt(answer, 'retry', now_ts + platform.backoff(answer.attempt, 2, 300, asked), error);
 end
 $$;
 
@@ -8392,38 +9326,35 @@ begin
         rule := shopbot.read_rule(p_workspace_id, given);
         select coalesce(max(r.version), 0) + 1 into rule.version from shopbot.bot_rules r
          where r.workspace_id = p_workspace_id and r.rule_id = rule.rule_id;
-        update shopbot.bot_rules r set enabled = false where r.workspace_id = p_workspace_id and r.rule_id = rule.rule_id and r.enabled;
-        insert into shopbot.bot_rules (workspace_id, rule_id, version, enabled, intent, pattern, priority, max_turns, state, capture,
-                                       check_pattern, response_template, re_ask_template, buttons, next_state)
-        values (p_workspace_id, rule.rule_id, rule.version, true, rule.intent, rule.pattern, rule.priority, rule.max_turns, rule.state,
-                rule.capture, rule.check_pattern, rule.response_template, rule.re_ask_template, rule.buttons, rule.next_state);
+        update shopbot.bot_rules r set enabled = false
+         where r.workspace_id = p_workspace_id and r.rule_id = rule.rule_id and r.enabled;
+        insert into shopbot.bot_rules
+            (workspace_id, rule_id, version, enabled, intent, pattern, priority, max_turns, state, capture,
+             check_pattern, response_template, re_ask_template, buttons, next_state)
+        values
+            (p_workspace_id, rule.rule_id, rule.version, true, rule.intent, rule.pattern, rule.priority, rule.max_turns,
+             rule.state, rule.capture, rule.check_pattern, rule.response_template, rule.re_ask_template, rule.buttons,
+             rule.next_state);
         perform ops.append_journal(p_workspace_id, 'shopbot', 'rule_saved', rule.rule_id, null,
                                    jsonb_build_object('version', rule.version, 'intent', rule.intent, 'by', p_by));
         saved := saved || jsonb_build_object('rule_id', rule.rule_id, 'version', rule.version);
     end loop;
     perform shopbot.check_rules(p_workspace_id);
-    perform bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('rules', saved));
     return saved;
 end
 $$;
 
 
 --
--- Name: short_error(jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: still_held(uuid, uuid, text); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.short_error(p_error jsonb) RETURNS jsonb
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE FUNCTION shopbot.still_held(p_workspace_id uuid, p_answer_id uuid, p_claim_token text) RETURNS boolean
+    LANGUAGE sql STABLE
     AS $$
-    select jsonb_strip_nulls(jsonb_build_object(
-        'category', case when e.error->>'category' = 'PERMANENT' then 'PERMANENT' else 'TRANSIENT' end,
-        'scope', case when e.error->>'scope' in ('channel', 'platform') then e.error->>'scope' else 'delivery' end,
-        'code', left(coalesce(e.error->>'code', 'unknown'), 100),
-        'message', left(e.error->>'message', 500),
-        'retry_after_ms', case when jsonb_typeof(e.error->'retry_after_ms') = 'number'
-                               then least(604800000, greatest(0, floor((e.error->>'retry_after_ms')::numeric))) end,
-        'outcome_unknown', case when e.error->'outcome_unknown' = 'true' then true end))
-      from (select case when jsonb_typeof(p_error) = 'object' then p_error else '{}' end as error) e
+    select exists (select from shopbot.bot_outbox o
+                    where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id
+                      and o.status = 'sending' and o.claim_token = p_claim_token)
 $$;
 
 
@@ -8437,6 +9368,28 @@ CREATE FUNCTION shopbot.take_message(p_workspace_id uuid, p_provider text, p_mes
 begin
     perform set_config('role', 'beresta_app', true), set_config('platform.workspace_id', p_workspace_id::text, true);
     return shopbot.handle_message(p_workspace_id, p_provider, p_message, p_trace_id);
+end
+$$;
+
+
+--
+-- Name: tell_decision(uuid, text, jsonb, shopbot.decisions, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.tell_decision(p_workspace_id uuid, p_provider text, p_message jsonb, p_decision shopbot.decisions, p_trace_id text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    about constant jsonb := jsonb_build_object('provider', p_provider, 'chat_id', p_message->'chat_id',
+        'trace_id', p_trace_id, 'customer_name', left(p_message->>'shown_name', 100));
+begin
+    if p_decision.outcome = 'escalated' then
+        perform ops.emit_event(p_workspace_id, 'bot.escalated', jsonb_strip_nulls(about || jsonb_build_object(
+            'message', left(p_message->>'shown_text', 1000), 'state', p_decision.state_before, 'why', p_decision.why)));
+    elsif p_decision.finished is not null then
+        perform ops.emit_event(p_workspace_id, 'bot.scenario_finished', jsonb_strip_nulls(about || p_decision.finished
+            || jsonb_build_object('rule_id', p_decision.rule_id, 'rule_version', p_decision.rule_version)));
+    end if;
 end
 $$;
 
@@ -8470,6 +9423,779 @@ begin
         raise exception 'there is no % bot in this workspace', p_provider using errcode = 'ZD004';
     end if;
     return to_jsonb(shopbot.decide(bot, jsonb_populate_record(null::shopbot.bot_state, p_state), p_message, coalesce(p_now, platform.now())));
+end
+$$;
+
+
+--
+-- Name: webhook_subscriptions; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.webhook_subscriptions (
+    workspace_id uuid NOT NULL,
+    subscription_id uuid DEFAULT platform.new_id() NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    secret_ref text NOT NULL,
+    old_secret_ref text,
+    old_secret_until timestamp with time zone,
+    events text[] NOT NULL,
+    parallel_max integer DEFAULT 4 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    stopped_at timestamp with time zone,
+    stopped_why text,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    closed_until timestamp with time zone,
+    delivered bigint DEFAULT 0 NOT NULL,
+    delivered_at timestamp with time zone,
+    CONSTRAINT subscription_events_readable CHECK ((((cardinality(events) >= 1) AND (cardinality(events) <= 50)) AND (array_position(events, NULL::text) IS NULL) AND (array_to_string(events, ' '::text) ~ '^(\*|[a-z_]+\.(\*|[a-z_]+))( (\*|[a-z_]+\.(\*|[a-z_]+)))*$'::text))),
+    CONSTRAINT subscription_failing_has_its_time CHECK (((failures = 0) = (failing_since IS NULL))),
+    CONSTRAINT subscription_failures_not_negative CHECK ((failures >= 0)),
+    CONSTRAINT subscription_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT subscription_old_secret_is_a_reference CHECK (((old_secret_ref ~ '^(env|file):.+'::text) AND (char_length(old_secret_ref) <= 1000))),
+    CONSTRAINT subscription_parallel_bounded CHECK (((parallel_max >= 1) AND (parallel_max <= 32))),
+    CONSTRAINT subscription_reason_short CHECK ((char_length(stopped_why) <= 500)),
+    CONSTRAINT subscription_rotation_has_an_end CHECK (((old_secret_ref IS NULL) = (old_secret_until IS NULL))),
+    CONSTRAINT subscription_secret_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
+    CONSTRAINT subscription_status_known CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text]))),
+    CONSTRAINT subscription_stopped_says_why CHECK ((((status = 'active'::text) = (stopped_at IS NULL)) AND ((stopped_at IS NULL) = (stopped_why IS NULL)))),
+    CONSTRAINT subscription_url_is_http CHECK (((url ~ '^https?://'::text) AND (octet_length(url) <= 2048)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY core.webhook_subscriptions FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE webhook_subscriptions; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.webhook_subscriptions IS 'Who is told of events: where, signed with which secret, and of which events.';
+
+
+--
+-- Name: COLUMN webhook_subscriptions.events; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.webhook_subscriptions.events IS 'Types as `post.sent`, all of a kind as `post.*`, or `*`.';
+
+
+--
+-- Name: COLUMN webhook_subscriptions.status; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.webhook_subscriptions.status IS 'A paused subscription collects deliveries and sends none; a disabled one gets none. A person enables it.';
+
+
+--
+-- Name: COLUMN webhook_subscriptions.failures; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.webhook_subscriptions.failures IS 'Attempts in a row that failed, since failing_since.';
+
+
+--
+-- Name: COLUMN webhook_subscriptions.closed_until; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.webhook_subscriptions.closed_until IS 'Nothing is sent before: the receiver asked for that, or fails again and again.';
+
+
+--
+-- Name: add_delivery(core.webhook_subscriptions, text, text, uuid, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.add_delivery(p_subscription core.webhook_subscriptions, p_event_type text, p_body text, p_resend_of uuid, p_by text) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    made uuid;
+begin
+    if p_subscription.status <> 'active' then
+        raise exception 'the webhook `%` is %: %', p_subscription.name, p_subscription.status,
+            p_subscription.stopped_why using errcode = 'ZW002', hint = 'enable it first';
+    end if;
+    insert into ops.webhook_deliveries (workspace_id, subscription_id, event_id, event_type, body, resend_of)
+    values (p_subscription.workspace_id, p_subscription.subscription_id, platform.new_id(), p_event_type, p_body,
+            p_resend_of)
+    returning delivery_id into made;
+    perform ops.append_journal(p_subscription.workspace_id, 'webhooks',
+        case when p_resend_of is null then 'webhook_tested' else 'webhook_resent' end, p_subscription.name, null,
+        jsonb_strip_nulls(jsonb_build_object('delivery_id', made, 'resend_of', p_resend_of, 'by', p_by)));
+    perform bus.publish(p_subscription.workspace_id, 'webhooks',
+        jsonb_build_object('subscription_id', p_subscription.subscription_id));
+    return made;
+end
+$$;
+
+
+--
+-- Name: add_subscription(uuid, uuid, text, text, text, text[], text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.add_subscription(p_workspace_id uuid, p_subscription_id uuid, p_name text, p_url text, p_secret_ref text, p_events text[], p_by text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription core.webhook_subscriptions;
+begin
+    if char_length(coalesce(p_name, '')) not between 1 and 100 or p_name ~ '[[:cntrl:]]' then
+        raise exception 'a webhook has a name of 1 to 100 characters' using errcode = 'ZW001', column = 'name';
+    elsif (select count(*) from core.webhook_subscriptions s where s.workspace_id = p_workspace_id) >= 50 then
+        raise exception 'a workspace has at most 50 webhooks' using errcode = 'ZW001', column = 'name';
+    end if;
+    insert into core.webhook_subscriptions (workspace_id, subscription_id, name, url, secret_ref, events)
+    values (p_workspace_id, p_subscription_id, p_name, p_url, p_secret_ref, webhooks.check_events(p_events))
+    on conflict (workspace_id, name) do nothing returning * into subscription;
+    if subscription.subscription_id is null then
+        raise exception 'there is a webhook `%` already', p_name using errcode = 'ZW001', column = 'name';
+    end if;
+    perform ops.append_journal(p_workspace_id, 'webhooks', 'webhook_added', p_name, null,
+        jsonb_build_object('subscription_id', p_subscription_id, 'events', subscription.events, 'by', p_by));
+    perform bus.publish(p_workspace_id, 'webhooks', jsonb_build_object('subscription_id', p_subscription_id));
+    return subscription;
+end
+$$;
+
+
+--
+-- Name: check_events(text[]); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.check_events(p_events text[]) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    known constant text[] := array(select t.event_type from ops.event_types t order by t.event_type);
+    patterns constant text[] := array(select distinct p from unnest(known) k, unnest(ops.event_patterns(k)) p);
+    pattern text;
+begin
+    if coalesce(cardinality(p_events), 0) not between 1 and 50 then
+        raise exception 'a webhook asks for 1 to 50 kinds of events; `*` asks for all'
+            using errcode = 'ZW001', column = 'events';
+    end if;
+    foreach pattern in array p_events loop
+        if pattern is null or pattern <> all (patterns) then
+            raise exception 'there is no event `%`; %', left(pattern, 100),
+                platform.near_names(left(pattern, 100), known) using errcode = 'ZW001', column = 'events';
+        end if;
+    end loop;
+    return array(select distinct p from unnest(p_events) p order by p);
+end
+$$;
+
+
+--
+-- Name: claim_deliveries(uuid, text, integer, interval); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.claim_deliveries(p_workspace_id uuid, p_claim_token text, p_limit integer, p_lease interval) RETURNS TABLE(delivery_id uuid, subscription_id uuid, name text, url text, secret_ref text, old_secret_ref text, event_id uuid, body text, attempt integer, claim_token text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    now_ts constant timestamptz := platform.now();
+    open_ids uuid[];
+begin
+    open_ids := array(
+        select s.subscription_id from core.webhook_subscriptions s
+         where s.workspace_id = p_workspace_id and s.status = 'active' and coalesce(s.closed_until, now_ts) <= now_ts
+           and exists (select from core.workspaces w where w.workspace_id = p_workspace_id and w.status = 'active')
+         order by s.subscription_id for no key update skip locked);
+    -- A statement of its own: it sees what the last holder of these rows has claimed.
+    return query
+        with room as (
+            select s.*, case when s.failures >= 5 then 1 else s.parallel_max end - (
+                       select count(*) from ops.webhook_deliveries d
+                        where d.workspace_id = p_workspace_id and d.subscription_id = s.subscription_id
+                          and d.status = 'sending') as places
+              from core.webhook_subscriptions s
+             where s.workspace_id = p_workspace_id and s.subscription_id = any (open_ids)
+        ), due as (
+            select d.delivery_id, d.next_attempt_at,
+                   row_number() over (partition by r.subscription_id order by d.next_attempt_at, d.delivery_id) as turn
+              from room r
+             cross join lateral (
+                   select d.delivery_id, d.next_attempt_at from ops.webhook_deliveries d
+                    where d.workspace_id = p_workspace_id and d.subscription_id = r.subscription_id
+                      and d.status in ('queued', 'retry') and d.next_attempt_at <= now_ts
+                    order by d.next_attempt_at, d.delivery_id limit greatest(r.places, 0)) d
+        ), claimed as (
+            update ops.webhook_deliveries d
+               set status = 'sending', attempt = d.attempt + 1, claim_token = p_claim_token,
+                   claimed_until = now_ts + p_lease
+             where d.workspace_id = p_workspace_id and d.status in ('queued', 'retry')
+               and d.delivery_id = any (array(
+                   select u.delivery_id from due u order by u.turn, u.next_attempt_at limit p_limit))
+            returning d.*
+        )
+        select c.delivery_id, s.subscription_id, s.name, s.url, s.secret_ref,
+               case when s.old_secret_until > now_ts then s.old_secret_ref end,
+               c.event_id, c.body, c.attempt, c.claim_token
+          from claimed c join room s on s.subscription_id = c.subscription_id
+         order by c.delivery_id;
+end
+$$;
+
+
+--
+-- Name: due_workspaces(uuid[]); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    AS $$
+    select distinct s.workspace_id
+      from core.webhook_subscriptions s
+      join core.workspaces w on w.workspace_id = s.workspace_id and w.status = 'active'
+     where s.workspace_id <> all (p_known)
+       and (exists (select from ops.webhook_deliveries d
+                     where d.workspace_id = s.workspace_id and d.subscription_id = s.subscription_id
+                       and d.status in ('queued', 'retry') and d.next_attempt_at <= platform.now()
+                       and s.status = 'active' and coalesce(s.closed_until, platform.now()) <= platform.now())
+            or exists (select from ops.webhook_deliveries d
+                        where d.workspace_id = s.workspace_id and d.subscription_id = s.subscription_id
+                          and d.status = 'sending' and d.claimed_until < platform.now()))
+$$;
+
+
+--
+-- Name: enable_subscription(uuid, text, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.enable_subscription(p_workspace_id uuid, p_name_or_id text, p_by text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    subscription core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
+begin
+    update core.webhook_subscriptions s
+       set status = 'active', stopped_at = null, stopped_why = null, failures = 0, failing_since = null,
+           closed_until = null
+     where s.workspace_id = p_workspace_id and s.subscription_id = subscription.subscription_id
+    returning * into subscription;
+    update ops.webhook_deliveries d set next_attempt_at = now_ts
+     where d.workspace_id = p_workspace_id and d.subscription_id = subscription.subscription_id
+       and d.status in ('queued', 'retry') and d.next_attempt_at > now_ts;
+    perform ops.append_journal(p_workspace_id, 'webhooks', 'webhook_enabled', subscription.name, null,
+        jsonb_build_object('subscription_id', subscription.subscription_id, 'by', p_by));
+    perform bus.publish(p_workspace_id, 'webhooks',
+        jsonb_build_object('subscription_id', subscription.subscription_id));
+    return subscription;
+end
+$$;
+
+
+--
+-- Name: end_open(core.webhook_subscriptions, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.end_open(p_subscription core.webhook_subscriptions, p_why text) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    ended int;
+begin
+    update ops.webhook_deliveries d set status = 'failed', ended_at = platform.now(), last_error = left(p_why, 500)
+     where d.workspace_id = p_subscription.workspace_id and d.subscription_id = p_subscription.subscription_id
+       and d.status in ('queued', 'retry');
+    get diagnostics ended = row_count;
+    return ended;
+end
+$$;
+
+
+--
+-- Name: expire_leases(uuid, integer); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.expire_leases(p_workspace_id uuid, p_limit integer DEFAULT 500) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    error constant text := 'the sender stopped while it was sending; the event may have arrived';
+    delivery ops.webhook_deliveries;
+    is_dead boolean;
+    freed int := 0;
+begin
+    for delivery in
+        select * from ops.webhook_deliveries d
+         where d.workspace_id = p_workspace_id and d.status = 'sending' and d.claimed_until < now_ts
+         order by d.delivery_id limit p_limit for no key update skip locked
+    loop
+        is_dead := webhooks.retry_wait(delivery.attempt) is null;
+        update ops.webhook_deliveries d
+           set status = case when is_dead then 'dead' else 'retry' end, ended_at = case when is_dead then now_ts end,
+               next_attempt_at = now_ts + (1 + random()) * interval '1 second', claim_token = null,
+               claimed_until = null, unknown_outcomes = d.unknown_outcomes + 1, last_error = error
+         where d.workspace_id = p_workspace_id and d.delivery_id = delivery.delivery_id;
+        perform webhooks.log_attempt(delivery, delivery.attempt, 'lease_expired', jsonb_build_object('error', error));
+        freed := freed + 1;
+    end loop;
+    return freed;
+end
+$$;
+
+
+--
+-- Name: find_subscription(uuid, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.find_subscription(p_workspace_id uuid, p_name_or_id text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription core.webhook_subscriptions;
+begin
+    select * into subscription from core.webhook_subscriptions s
+     where s.workspace_id = p_workspace_id and (s.name = p_name_or_id or s.subscription_id::text = lower(p_name_or_id))
+     order by s.subscription_id limit 1 for no key update;
+    if not found then
+        raise exception 'there is no webhook `%`', left(p_name_or_id, 100) using errcode = 'ZW003',
+            hint = platform.near_names(left(p_name_or_id, 100), array(
+                select s.name from core.webhook_subscriptions s where s.workspace_id = p_workspace_id));
+    end if;
+    return subscription;
+end
+$$;
+
+
+--
+-- Name: forget(integer); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.forget(p_limit integer DEFAULT 1000) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    ended int;
+    gone int;
+begin
+    update ops.webhook_deliveries d
+       set status = 'dead', ended_at = now_ts, claim_token = null, claimed_until = null,
+           last_error = 'it waited for a week and was not delivered'
+     where d.ctid = any (array(select x.ctid from ops.webhook_deliveries x
+                                where x.ended_at is null and x.created_at < now_ts - interval '7 days'
+                                order by x.created_at limit p_limit for no key update skip locked));
+    get diagnostics ended = row_count;
+    delete from ops.webhook_deliveries d
+     where d.ctid = any (array(select x.ctid from ops.webhook_deliveries x
+                                where x.ended_at is not null and x.created_at < now_ts - interval '30 days'
+                                order by x.created_at limit p_limit for update skip locked));
+    get diagnostics gone = row_count;
+    return ended + gone;
+end
+$$;
+
+
+--
+-- Name: judge_subscription(uuid, uuid, boolean, jsonb, interval); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.judge_subscription(p_workspace_id uuid, p_subscription_id uuid, p_is_success boolean, p_result jsonb, p_asked interval) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    asks_to_wait constant boolean := coalesce(p_result->>'status' = '429'
+        or (p_result->>'status' = '503' and p_asked is not null), false);
+    subscription core.webhook_subscriptions;
+begin
+    update core.webhook_subscriptions s
+       set failures = case when p_is_success then 0 else s.failures + 1 end,
+           failing_since = case when not p_is_success then coalesce(s.failing_since, now_ts) end,
+           closed_until = case when p_is_success then s.closed_until
+                               when asks_to_wait then greatest(s.closed_until,
+                                   now_ts + coalesce(p_asked, interval '1 minute'))
+                               when s.failures >= 4 then greatest(s.closed_until,
+                                   now_ts + least(60, power(2::float8, least(s.failures - 4, 10)))
+                                       * interval '1 second')
+                               else s.closed_until end,
+           delivered = s.delivered + p_is_success::int,
+           delivered_at = case when p_is_success then now_ts else s.delivered_at end
+     where s.workspace_id = p_workspace_id and s.subscription_id = p_subscription_id
+    returning * into subscription;
+    if not found or subscription.status <> 'active' then
+        return;
+    elsif p_result->>'status' = '410' then
+        perform webhooks.stop_subscription(subscription, 'disabled',
+            'the receiver answered 410: it wants no more events');
+    elsif subscription.failing_since <= now_ts - interval '1 day' then
+        perform webhooks.stop_subscription(subscription, 'paused', format(
+            'every attempt since %s failed, the last one: %s',
+            to_char(subscription.failing_since at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'),
+            coalesce('status ' || (p_result->>'status'), p_result->>'error', 'no answer')));
+    end if;
+end
+$$;
+
+
+--
+-- Name: webhook_deliveries; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.webhook_deliveries (
+    workspace_id uuid NOT NULL,
+    delivery_id uuid DEFAULT platform.new_id() NOT NULL,
+    subscription_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    event_type text NOT NULL,
+    event_key text,
+    body text NOT NULL,
+    resend_of uuid,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    unknown_outcomes integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    claim_token text,
+    claimed_until timestamp with time zone,
+    ended_at timestamp with time zone,
+    last_status integer,
+    last_ms integer,
+    last_answer text,
+    last_error text,
+    CONSTRAINT webhook_answer_short CHECK ((char_length(last_answer) <= 500)),
+    CONSTRAINT webhook_attempt_not_negative CHECK ((attempt >= 0)),
+    CONSTRAINT webhook_body_bounded CHECK ((octet_length(body) <= 65536)),
+    CONSTRAINT webhook_claim_has_a_deadline CHECK (((claim_token IS NULL) = (claimed_until IS NULL))),
+    CONSTRAINT webhook_ended_has_its_time CHECK (((status = ANY (ARRAY['delivered'::text, 'failed'::text, 'dead'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT webhook_error_short CHECK ((char_length(last_error) <= 500)),
+    CONSTRAINT webhook_key_short CHECK ((octet_length(event_key) <= 2000)),
+    CONSTRAINT webhook_sending_iff_claimed CHECK (((status = 'sending'::text) = (claim_token IS NOT NULL))),
+    CONSTRAINT webhook_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'failed'::text, 'dead'::text]))),
+    CONSTRAINT webhook_unknowns_not_negative CHECK ((unknown_outcomes >= 0))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_threshold='5000');
+
+ALTER TABLE ONLY ops.webhook_deliveries FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE webhook_deliveries; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.webhook_deliveries IS 'One event for one subscription: written with the change that it tells of, sent under a lease.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.event_id; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.event_id IS 'The header webhook-id: the same for every subscription and every attempt.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.event_key; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.event_key IS 'What happened, where it must be told once however often it is emitted.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.body; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.body IS 'Exactly what is signed and sent.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.resend_of; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.resend_of IS 'The delivery that a person asked for again. This one has a webhook-id of its own.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.unknown_outcomes; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.unknown_outcomes IS 'Attempts whose end could not be read: at most so many copies may have arrived beside the first.';
+
+
+--
+-- Name: COLUMN webhook_deliveries.last_answer; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON COLUMN ops.webhook_deliveries.last_answer IS 'The beginning of the last answer, redacted.';
+
+
+--
+-- Name: log_attempt(ops.webhook_deliveries, integer, text, jsonb); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.log_attempt(p_delivery ops.webhook_deliveries, p_attempt integer, p_outcome text, p_result jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into ops.webhook_attempts
+           (workspace_id, delivery_id, attempt, subscription_id, outcome, status, ms, answer, error)
+    values (p_delivery.workspace_id, p_delivery.delivery_id, p_attempt, p_delivery.subscription_id, p_outcome,
+            (p_result->>'status')::int, (p_result->>'ms')::int, left(p_result->>'answer', 500),
+            left(p_result->>'error', 500))
+    on conflict do nothing
+$$;
+
+
+--
+-- Name: next_due_at(uuid); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.next_due_at(p_workspace_id uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    select min(greatest(s.closed_until, d.next_attempt_at))
+      from core.webhook_subscriptions s
+     cross join lateral (
+           select d.next_attempt_at from ops.webhook_deliveries d
+            where d.workspace_id = s.workspace_id and d.subscription_id = s.subscription_id
+              and d.status in ('queued', 'retry')
+            order by d.next_attempt_at limit 1) d
+     where s.workspace_id = p_workspace_id and s.status = 'active'
+$$;
+
+
+--
+-- Name: pause_subscription(uuid, text, text, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.pause_subscription(p_workspace_id uuid, p_name_or_id text, p_why text, p_by text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription constant core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
+begin
+    if subscription.status = 'disabled' then
+        raise exception 'the webhook `%` is disabled and gets no events', subscription.name using errcode = 'ZW002';
+    elsif subscription.status = 'active' then
+        perform webhooks.stop_subscription(subscription, 'paused', coalesce(nullif(p_why, ''), 'paused by hand'), p_by);
+    end if;
+    return webhooks.find_subscription(p_workspace_id, subscription.subscription_id::text);
+end
+$$;
+
+
+--
+-- Name: record_result(uuid, jsonb); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.record_result(p_workspace_id uuid, p_result jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    now_ts constant timestamptz := platform.now();
+    is_success constant boolean := coalesce((p_result->>'status')::int between 200 and 299, false);
+    this_attempt constant int := (p_result->>'attempt')::int;
+    delivery ops.webhook_deliveries;
+    outcome text;
+    asked constant interval := case when p_result->>'retry_after_s' is not null
+        then least((p_result->>'retry_after_s')::float8, 86400) * interval '1 second' end;
+    wait interval;
+begin
+    select * into delivery from ops.webhook_deliveries d
+     where d.workspace_id = p_workspace_id and d.delivery_id = (p_result->>'delivery_id')::uuid for no key update;
+    if delivery.status = 'sending' and delivery.claim_token = p_result->>'claim_token' then
+        wait := webhooks.retry_wait(delivery.attempt);
+        outcome := case when is_success then 'delivered'
+                        when p_result->>'status' = '410' or not exists (
+                             select from core.webhook_subscriptions s
+                              where s.workspace_id = p_workspace_id and s.subscription_id = delivery.subscription_id
+                                and s.status <> 'disabled') then 'failed'
+                        when wait is null then 'dead' else 'retry' end;
+    elsif not is_success or delivery.delivery_id is null or delivery.status = 'failed' then
+        return 'lost';
+    elsif delivery.status in ('retry', 'dead') then
+        outcome := 'late';
+    elsif delivery.status = 'delivered' and delivery.attempt = this_attempt then
+        return 'repeated';
+    else
+        perform webhooks.log_attempt(delivery, this_attempt, 'possible_duplicate', p_result);
+        return 'possible_duplicate';
+    end if;
+    update ops.webhook_deliveries d
+       set status = case outcome when 'late' then 'delivered' else outcome end, claim_token = null,
+           claimed_until = null,
+           next_attempt_at = case outcome when 'retry' then now_ts + greatest(wait, asked) else d.next_attempt_at end,
+           ended_at = case when outcome <> 'retry' then now_ts end,
+           unknown_outcomes = d.unknown_outcomes + coalesce((p_result->>'is_unknown')::boolean, false)::int,
+           last_status = (p_result->>'status')::int, last_ms = (p_result->>'ms')::int,
+           last_answer = left(p_result->>'answer', 500), last_error = left(p_result->>'error', 500)
+     where d.workspace_id = p_workspace_id and d.delivery_id = delivery.delivery_id;
+    perform webhooks.log_attempt(delivery, this_attempt, outcome, p_result);
+    perform webhooks.judge_subscription(p_workspace_id, delivery.subscription_id, is_success, p_result, asked);
+    return outcome;
+end
+$$;
+
+
+--
+-- Name: record_results(uuid, jsonb); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.record_results(p_workspace_id uuid, p_results jsonb) RETURNS TABLE(delivery_id uuid, outcome text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+    result jsonb;
+begin
+    -- Subscriptions before deliveries, each in the order of their keys, here as everywhere.
+    perform from core.webhook_subscriptions s
+      where s.workspace_id = p_workspace_id and s.subscription_id in (
+            select d.subscription_id from ops.webhook_deliveries d
+             where d.workspace_id = p_workspace_id
+               and d.delivery_id in (select (r->>'delivery_id')::uuid from jsonb_array_elements(p_results) r))
+      order by s.subscription_id for no key update;
+    for result in select r from jsonb_array_elements(p_results) r order by (r->>'delivery_id')::uuid loop
+        delivery_id := (result->>'delivery_id')::uuid;
+        outcome := webhooks.record_result(p_workspace_id, result);
+        return next;
+    end loop;
+    perform bus.publish(p_workspace_id, 'webhooks', jsonb_build_object('recorded', jsonb_array_length(p_results)));
+end
+$$;
+
+
+--
+-- Name: remove_subscription(uuid, text, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.remove_subscription(p_workspace_id uuid, p_name_or_id text, p_by text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription constant core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
+    ended int;
+begin
+    ended := webhooks.end_open(subscription, 'the webhook was removed');
+    delete from core.webhook_subscriptions s
+     where s.workspace_id = p_workspace_id and s.subscription_id = subscription.subscription_id;
+    perform ops.append_journal(p_workspace_id, 'webhooks', 'webhook_removed', subscription.name, null,
+        jsonb_build_object('subscription_id', subscription.subscription_id, 'ended', ended, 'by', p_by));
+    perform bus.publish(p_workspace_id, 'webhooks',
+        jsonb_build_object('subscription_id', subscription.subscription_id));
+    return subscription;
+end
+$$;
+
+
+--
+-- Name: resend_delivery(uuid, uuid, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.resend_delivery(p_workspace_id uuid, p_delivery_id uuid, p_by text) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    delivery ops.webhook_deliveries;
+begin
+    select * into delivery from ops.webhook_deliveries d
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    if not found then
+        raise exception 'there is no webhook delivery %', p_delivery_id using errcode = 'ZW003';
+    elsif delivery.ended_at is null then
+        raise exception 'the delivery is % and goes on by itself', delivery.status
+            using errcode = 'ZW002', hint = 'only one that was delivered, failed or is dead can be sent again';
+    end if;
+    return webhooks.add_delivery(webhooks.find_subscription(p_workspace_id, delivery.subscription_id::text),
+        delivery.event_type,
+        json_build_object('type', delivery.event_type, 'timestamp', delivery.body::jsonb->'timestamp',
+                          'resend_of', delivery.event_id, 'data', delivery.body::jsonb->'data')::text,
+        p_delivery_id, p_by);
+end
+$$;
+
+
+--
+-- Name: retry_wait(integer); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.retry_wait(p_attempt integer) RETURNS interval
+    LANGUAGE sql
+    AS $$
+    select ('{5 s,30 s,2 min,10 min,30 min,1 h,2 h,4 h,8 h,9 h}'::interval[])[p_attempt] * (1 + 0.2 * random())
+$$;
+
+
+--
+-- Name: rotate_secret(uuid, text, text, interval, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.rotate_secret(p_workspace_id uuid, p_name_or_id text, p_secret_ref text, p_overlap interval, p_by text) RETURNS core.webhook_subscriptions
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription constant core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
+begin
+    update core.webhook_subscriptions s
+       set secret_ref = p_secret_ref, old_secret_ref = s.secret_ref, old_secret_until = platform.now() + p_overlap
+     where s.workspace_id = p_workspace_id and s.subscription_id = subscription.subscription_id;
+    perform ops.append_journal(p_workspace_id, 'webhooks', 'webhook_secret_rotated', subscription.name, null,
+        jsonb_build_object('subscription_id', subscription.subscription_id, 'overlap', p_overlap::text, 'by', p_by));
+    perform bus.publish(p_workspace_id, 'webhooks',
+        jsonb_build_object('subscription_id', subscription.subscription_id));
+    return subscription;
+end
+$$;
+
+
+--
+-- Name: send_test(uuid, text, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.send_test(p_workspace_id uuid, p_name_or_id text, p_by text) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    subscription constant core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
+begin
+    return webhooks.add_delivery(subscription, 'webhook.test', ops.event_body('webhook.test', jsonb_build_object(
+        'subscription_id', subscription.subscription_id, 'name', subscription.name, 'by', p_by)), null, p_by);
+end
+$$;
+
+
+--
+-- Name: still_held(uuid, uuid, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.still_held(p_workspace_id uuid, p_delivery_id uuid, p_claim_token text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from ops.webhook_deliveries d
+                    where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id
+                      and d.status = 'sending' and d.claim_token = p_claim_token)
+$$;
+
+
+--
+-- Name: stop_subscription(core.webhook_subscriptions, text, text, text); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.stop_subscription(p_subscription core.webhook_subscriptions, p_status text, p_why text, p_by text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    why constant text := left(p_why, 500);
+begin
+    update core.webhook_subscriptions s set status = p_status, stopped_at = platform.now(), stopped_why = why
+     where s.workspace_id = p_subscription.workspace_id and s.subscription_id = p_subscription.subscription_id;
+    if p_status = 'disabled' then
+        perform webhooks.end_open(p_subscription, why);
+    end if;
+    perform ops.append_journal(p_subscription.workspace_id, 'webhooks', 'webhook_' || p_status, p_subscription.name,
+        null, jsonb_build_object('subscription_id', p_subscription.subscription_id, 'why', why, 'by', p_by));
+    if p_by is null then
+        perform ops.record_error(p_subscription.workspace_id, 'webhooks', 'sender', 'send', null, null, null,
+            format('the webhook `%s` is %s: %s', p_subscription.name, p_status, why), false,
+            jsonb_build_object('subscription_id', p_subscription.subscription_id));
+    end if;
+    perform bus.publish(p_subscription.workspace_id, 'webhooks',
+        jsonb_build_object('subscription_id', p_subscription.subscription_id));
 end
 $$;
 
@@ -8636,6 +10362,88 @@ COMMENT ON COLUMN core.api_tokens.person IS 'Whose token it is, by the name they
 
 
 --
+-- Name: bots; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.bots (
+    workspace_id uuid NOT NULL,
+    bot_id uuid DEFAULT platform.new_id() NOT NULL,
+    provider text NOT NULL,
+    name text NOT NULL,
+    secret_ref text NOT NULL,
+    serves text NOT NULL,
+    transport text DEFAULT 'webhook'::text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT bot_module_plain CHECK ((serves ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+    CONSTRAINT bot_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT bot_provider_plain CHECK ((provider ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+    CONSTRAINT bot_token_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
+    CONSTRAINT bot_transport_known CHECK ((transport = ANY (ARRAY['webhook'::text, 'polling'::text])))
+);
+
+ALTER TABLE ONLY core.bots FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bots; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.bots IS 'The bots of all modules: where the token of each is and which module it serves. Its settings are the module''s.';
+
+
+--
+-- Name: COLUMN bots.secret_ref; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bots.secret_ref IS 'Where the token is: env:NAME or file:PATH.';
+
+
+--
+-- Name: COLUMN bots.serves; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bots.serves IS 'The module that gets its updates.';
+
+
+--
+-- Name: COLUMN bots.transport; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bots.transport IS 'Whether the provider brings updates or is asked for them.';
+
+
+--
+-- Name: COLUMN bots.enabled; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bots.enabled IS 'A bot that is switched off neither takes updates nor answers.';
+
+
+--
+-- Name: endpoint_rates; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE UNLOGGED TABLE core.endpoint_rates (
+    workspace_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    busy_until timestamp with time zone NOT NULL,
+    refused integer DEFAULT 0 NOT NULL,
+    told_at timestamp with time zone
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY core.endpoint_rates FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE endpoint_rates; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.endpoint_rates IS 'How much of its rate each endpoint has used.';
+
+
+--
 -- Name: workspace_endpoints; Type: TABLE; Schema: core; Owner: -
 --
 
@@ -8651,11 +10459,13 @@ CREATE TABLE core.workspace_endpoints (
     meta jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    bot_id uuid,
     CONSTRAINT endpoint_kind_known CHECK ((kind = ANY (ARRAY['webhook_push'::text, 'bot_webhook'::text]))),
     CONSTRAINT endpoint_payload_bounded CHECK (((max_payload_bytes >= 1) AND (max_payload_bytes <= 16777216))),
     CONSTRAINT endpoint_rate_positive CHECK ((ingress_rps > (0)::numeric)),
     CONSTRAINT endpoint_secret_is_a_sha256 CHECK ((secret_hash ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT endpoint_window_bounded CHECK (((hash_drop_window_sec >= 0) AND (hash_drop_window_sec <= 86400)))
+    CONSTRAINT endpoint_window_bounded CHECK (((hash_drop_window_sec >= 0) AND (hash_drop_window_sec <= 86400))),
+    CONSTRAINT endpoint_with_a_bot_is_its_webhook CHECK (((bot_id IS NULL) OR (kind = 'bot_webhook'::text)))
 );
 
 ALTER TABLE ONLY core.workspace_endpoints FORCE ROW LEVEL SECURITY;
@@ -8666,6 +10476,13 @@ ALTER TABLE ONLY core.workspace_endpoints FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.workspace_endpoints IS 'Which inbound secret belongs to which workspace. Rotation: add a row, then disable the old one.';
+
+
+--
+-- Name: COLUMN workspace_endpoints.bot_id; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.workspace_endpoints.bot_id IS 'Whose webhook it is.';
 
 
 --
@@ -8689,6 +10506,42 @@ ALTER TABLE ONLY core.workspaces FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.workspaces IS 'The tenants. Everything else that a team owns carries its workspace_id.';
+
+
+--
+-- Name: alerts; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.alerts (
+    workspace_id uuid NOT NULL,
+    module text NOT NULL,
+    alert text NOT NULL,
+    subject text NOT NULL,
+    count bigint NOT NULL,
+    sample text,
+    since timestamp with time zone,
+    why text,
+    raised_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    told_at timestamp with time zone,
+    told_count bigint DEFAULT 0 NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text,
+    cleared_at timestamp with time zone,
+    CONSTRAINT alert_acknowledged_by_a_name CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
+    CONSTRAINT alert_count_positive CHECK ((count > 0)),
+    CONSTRAINT alert_module_short CHECK (((char_length(module) >= 1) AND (char_length(module) <= 50))),
+    CONSTRAINT alert_name_short CHECK (((char_length(alert) >= 1) AND (char_length(alert) <= 50))),
+    CONSTRAINT alert_subject_short CHECK ((char_length(subject) <= 200))
+);
+
+ALTER TABLE ONLY ops.alerts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE alerts; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.alerts IS 'What is wrong in a workspace, one row for each subject, and what was wrong before; kept by ops.check_alerts.';
 
 
 --
@@ -8758,6 +10611,24 @@ CREATE TABLE ops.errors_default (
     retryable boolean CONSTRAINT errors_retryable_not_null NOT NULL,
     error jsonb DEFAULT '{}'::jsonb CONSTRAINT errors_error_not_null NOT NULL
 );
+
+
+--
+-- Name: event_types; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.event_types (
+    event_type text NOT NULL,
+    about text NOT NULL,
+    CONSTRAINT event_type_has_two_words CHECK ((event_type ~ '^[a-z][a-z_]*\.[a-z][a-z_]*$'::text))
+);
+
+
+--
+-- Name: TABLE event_types; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.event_types IS 'Every event that a subscription can ask for, and when it happens.';
 
 
 --
@@ -8986,6 +10857,54 @@ ALTER TABLE ONLY ops.schedules FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE ops.schedules IS 'Recurring jobs: whichever process comes first after next_fire_at enqueues one job and moves it on.';
+
+
+--
+-- Name: webhook_attempts; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.webhook_attempts (
+    workspace_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    delivery_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    subscription_id uuid NOT NULL,
+    outcome text NOT NULL,
+    status integer,
+    ms integer,
+    answer text,
+    error text,
+    CONSTRAINT attempt_outcome_known CHECK ((outcome = ANY (ARRAY['delivered'::text, 'retry'::text, 'dead'::text, 'failed'::text, 'late'::text, 'lease_expired'::text, 'possible_duplicate'::text])))
+)
+PARTITION BY RANGE (ts);
+
+ALTER TABLE ONLY ops.webhook_attempts FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE webhook_attempts; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.webhook_attempts IS 'Every attempt at a delivery: the status, the time it took and the beginning of the answer, redacted.';
+
+
+--
+-- Name: webhook_attempts_default; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.webhook_attempts_default (
+    workspace_id uuid CONSTRAINT webhook_attempts_workspace_id_not_null NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() CONSTRAINT webhook_attempts_ts_not_null NOT NULL,
+    delivery_id uuid CONSTRAINT webhook_attempts_delivery_id_not_null NOT NULL,
+    attempt integer CONSTRAINT webhook_attempts_attempt_not_null NOT NULL,
+    subscription_id uuid CONSTRAINT webhook_attempts_subscription_id_not_null NOT NULL,
+    outcome text CONSTRAINT webhook_attempts_outcome_not_null NOT NULL,
+    status integer,
+    ms integer,
+    answer text,
+    error text,
+    CONSTRAINT attempt_outcome_known CHECK ((outcome = ANY (ARRAY['delivered'::text, 'retry'::text, 'dead'::text, 'failed'::text, 'late'::text, 'lease_expired'::text, 'possible_duplicate'::text])))
+);
 
 
 --
@@ -9285,26 +11204,24 @@ CREATE TABLE platform.migrations (
 
 
 --
--- Name: alerts; Type: TABLE; Schema: posting; Owner: -
+-- Name: audits; Type: TABLE; Schema: posting; Owner: -
 --
 
-CREATE TABLE posting.alerts (
+CREATE TABLE posting.audits (
     workspace_id uuid NOT NULL,
-    alert text NOT NULL,
-    raised_at timestamp with time zone NOT NULL,
-    told_at timestamp with time zone,
-    cleared_at timestamp with time zone,
-    details jsonb DEFAULT '{}'::jsonb NOT NULL
+    orphan_events bigint NOT NULL,
+    audited_at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_count_positive CHECK ((orphan_events > 0))
 );
 
-ALTER TABLE ONLY posting.alerts FORCE ROW LEVEL SECURITY;
+ALTER TABLE ONLY posting.audits FORCE ROW LEVEL SECURITY;
 
 
 --
--- Name: TABLE alerts; Type: COMMENT; Schema: posting; Owner: -
+-- Name: TABLE audits; Type: COMMENT; Schema: posting; Owner: -
 --
 
-COMMENT ON TABLE posting.alerts IS 'What is wrong right now, one row per kind of trouble: told once, and again only after a while.';
+COMMENT ON TABLE posting.audits IS 'How many events of a workspace refer to nothing, as posting.find_orphan_events last saw; no row means none.';
 
 
 --
@@ -9472,29 +11389,6 @@ ALTER TABLE ONLY posting.ingest_runs FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE posting.ingest_runs IS 'Each push and each pull: when, from where, and what became of it.';
-
-
---
--- Name: ingress_rates; Type: TABLE; Schema: posting; Owner: -
---
-
-CREATE UNLOGGED TABLE posting.ingress_rates (
-    workspace_id uuid NOT NULL,
-    endpoint_id uuid NOT NULL,
-    busy_until timestamp with time zone NOT NULL,
-    refused integer DEFAULT 0 NOT NULL,
-    told_at timestamp with time zone
-)
-WITH (fillfactor='50');
-
-ALTER TABLE ONLY posting.ingress_rates FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE ingress_rates; Type: COMMENT; Schema: posting; Owner: -
---
-
-COMMENT ON TABLE posting.ingress_rates IS 'How much of its rate each endpoint has used.';
 
 
 --
@@ -9669,31 +11563,6 @@ ALTER TABLE ONLY posting.queue_heads FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE posting.queue_heads IS 'No delivery under way in this channel is older than this: see posting.find_heads.';
-
-
---
--- Name: bot_alerts; Type: TABLE; Schema: shopbot; Owner: -
---
-
-CREATE TABLE shopbot.bot_alerts (
-    workspace_id uuid NOT NULL,
-    provider text NOT NULL,
-    alert text NOT NULL,
-    raised_at timestamp with time zone NOT NULL,
-    told_at timestamp with time zone,
-    cleared_at timestamp with time zone,
-    details jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT alert_known CHECK ((alert = ANY (ARRAY['error_rate'::text, 'late_answers'::text])))
-);
-
-ALTER TABLE ONLY shopbot.bot_alerts FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE bot_alerts; Type: COMMENT; Schema: shopbot; Owner: -
---
-
-COMMENT ON TABLE shopbot.bot_alerts IS 'What is wrong with a bot right now: told once, and again only after a while.';
 
 
 --
@@ -9873,6 +11742,13 @@ ALTER TABLE ONLY ops.journal ATTACH PARTITION ops.journal_default DEFAULT;
 
 
 --
+-- Name: webhook_attempts_default; Type: TABLE ATTACH; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_attempts ATTACH PARTITION ops.webhook_attempts_default DEFAULT;
+
+
+--
 -- Name: mcp_requests_default; Type: TABLE ATTACH; Schema: planner; Owner: -
 --
 
@@ -9993,6 +11869,54 @@ ALTER TABLE ONLY core.api_tokens
 
 
 --
+-- Name: bots bot_has_one_provider; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bots
+    ADD CONSTRAINT bot_has_one_provider UNIQUE (workspace_id, bot_id, provider);
+
+
+--
+-- Name: bots bot_name_once; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bots
+    ADD CONSTRAINT bot_name_once UNIQUE (workspace_id, name);
+
+
+--
+-- Name: bots bots_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bots
+    ADD CONSTRAINT bots_pkey PRIMARY KEY (workspace_id, bot_id);
+
+
+--
+-- Name: endpoint_rates endpoint_rates_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.endpoint_rates
+    ADD CONSTRAINT endpoint_rates_pkey PRIMARY KEY (workspace_id, endpoint_id);
+
+
+--
+-- Name: webhook_subscriptions subscription_name_is_unique; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.webhook_subscriptions
+    ADD CONSTRAINT subscription_name_is_unique UNIQUE (workspace_id, name);
+
+
+--
+-- Name: webhook_subscriptions webhook_subscriptions_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.webhook_subscriptions
+    ADD CONSTRAINT webhook_subscriptions_pkey PRIMARY KEY (workspace_id, subscription_id);
+
+
+--
 -- Name: workspace_endpoints workspace_endpoints_pkey; Type: CONSTRAINT; Schema: core; Owner: -
 --
 
@@ -10017,6 +11941,14 @@ ALTER TABLE ONLY core.workspaces
 
 
 --
+-- Name: alerts alerts_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (workspace_id, module, alert, subject);
+
+
+--
 -- Name: errors errors_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
 --
 
@@ -10030,6 +11962,14 @@ ALTER TABLE ONLY ops.errors
 
 ALTER TABLE ONLY ops.errors_default
     ADD CONSTRAINT errors_default_pkey PRIMARY KEY (workspace_id, ts, id);
+
+
+--
+-- Name: event_types event_types_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.event_types
+    ADD CONSTRAINT event_types_pkey PRIMARY KEY (event_type);
 
 
 --
@@ -10094,6 +12034,30 @@ ALTER TABLE ONLY ops.processes
 
 ALTER TABLE ONLY ops.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (workspace_id, name);
+
+
+--
+-- Name: webhook_attempts webhook_attempts_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (workspace_id, ts, delivery_id, attempt, outcome);
+
+
+--
+-- Name: webhook_attempts_default webhook_attempts_default_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_attempts_default
+    ADD CONSTRAINT webhook_attempts_default_pkey PRIMARY KEY (workspace_id, ts, delivery_id, attempt, outcome);
+
+
+--
+-- Name: webhook_deliveries webhook_deliveries_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (workspace_id, delivery_id);
 
 
 --
@@ -10249,11 +12213,11 @@ ALTER TABLE ONLY platform.migrations
 
 
 --
--- Name: alerts alerts_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
+-- Name: audits audits_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
 --
 
-ALTER TABLE ONLY posting.alerts
-    ADD CONSTRAINT alerts_pkey PRIMARY KEY (workspace_id, alert);
+ALTER TABLE ONLY posting.audits
+    ADD CONSTRAINT audits_pkey PRIMARY KEY (workspace_id);
 
 
 --
@@ -10337,14 +12301,6 @@ ALTER TABLE ONLY posting.ingest_runs
 
 
 --
--- Name: ingress_rates ingress_rates_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
---
-
-ALTER TABLE ONLY posting.ingress_rates
-    ADD CONSTRAINT ingress_rates_pkey PRIMARY KEY (workspace_id, endpoint_id);
-
-
---
 -- Name: ingress_receipts ingress_receipts_pkey; Type: CONSTRAINT; Schema: posting; Owner: -
 --
 
@@ -10422,14 +12378,6 @@ ALTER TABLE ONLY posting.pull_sources
 
 ALTER TABLE ONLY posting.queue_heads
     ADD CONSTRAINT queue_heads_pkey PRIMARY KEY (workspace_id, channel_id);
-
-
---
--- Name: bot_alerts bot_alerts_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
---
-
-ALTER TABLE ONLY shopbot.bot_alerts
-    ADD CONSTRAINT bot_alerts_pkey PRIMARY KEY (workspace_id, provider, alert);
 
 
 --
@@ -10583,6 +12531,20 @@ CREATE UNIQUE INDEX endpoint_secret_is_active_once ON core.workspace_endpoints U
 
 
 --
+-- Name: endpoints_by_bot; Type: INDEX; Schema: core; Owner: -
+--
+
+CREATE INDEX endpoints_by_bot ON core.workspace_endpoints USING btree (workspace_id, bot_id);
+
+
+--
+-- Name: alerts_open; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX alerts_open ON ops.alerts USING btree (module) WHERE (cleared_at IS NULL);
+
+
+--
 -- Name: job_dedup_key_is_live_once; Type: INDEX; Schema: ops; Owner: -
 --
 
@@ -10611,6 +12573,13 @@ CREATE INDEX jobs_due ON ops.jobs USING btree (job_type, next_run_at, id);
 
 
 --
+-- Name: jobs_failed; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX jobs_failed ON ops.jobs USING btree (workspace_id, job_type) WHERE (next_run_at = 'infinity'::timestamp with time zone);
+
+
+--
 -- Name: journal_by_trace; Type: INDEX; Schema: ops; Owner: -
 --
 
@@ -10629,6 +12598,55 @@ CREATE INDEX journal_default_workspace_id_trace_id_idx ON ops.journal_default US
 --
 
 CREATE INDEX schedules_by_job_type ON ops.schedules USING btree (job_type);
+
+
+--
+-- Name: webhook_attempts_by_delivery; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_attempts_by_delivery ON ONLY ops.webhook_attempts USING btree (workspace_id, delivery_id, attempt);
+
+
+--
+-- Name: webhook_attempts_default_workspace_id_delivery_id_attempt_idx; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_attempts_default_workspace_id_delivery_id_attempt_idx ON ops.webhook_attempts_default USING btree (workspace_id, delivery_id, attempt);
+
+
+--
+-- Name: webhook_deliveries_by_subscription; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_by_subscription ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, delivery_id);
+
+
+--
+-- Name: webhook_deliveries_by_time; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_by_time ON ops.webhook_deliveries USING btree (created_at);
+
+
+--
+-- Name: webhook_deliveries_due; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_due ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, next_attempt_at, delivery_id) WHERE (status = ANY (ARRAY['queued'::text, 'retry'::text]));
+
+
+--
+-- Name: webhook_deliveries_sending; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_sending ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, claimed_until) WHERE (status = 'sending'::text);
+
+
+--
+-- Name: webhook_event_is_told_once; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE UNIQUE INDEX webhook_event_is_told_once ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, event_key) WHERE (event_key IS NOT NULL);
 
 
 --
@@ -10975,6 +12993,13 @@ CREATE INDEX answers_open ON shopbot.bot_outbox USING btree (workspace_id, provi
 
 
 --
+-- Name: bot_has_one_row_of_settings; Type: INDEX; Schema: shopbot; Owner: -
+--
+
+CREATE UNIQUE INDEX bot_has_one_row_of_settings ON shopbot.bots USING btree (workspace_id, bot_id, provider);
+
+
+--
 -- Name: logs_by_chat; Type: INDEX; Schema: shopbot; Owner: -
 --
 
@@ -11049,6 +13074,20 @@ ALTER INDEX ops.journal_pkey ATTACH PARTITION ops.journal_default_pkey;
 --
 
 ALTER INDEX ops.journal_by_trace ATTACH PARTITION ops.journal_default_workspace_id_trace_id_idx;
+
+
+--
+-- Name: webhook_attempts_default_pkey; Type: INDEX ATTACH; Schema: ops; Owner: -
+--
+
+ALTER INDEX ops.webhook_attempts_pkey ATTACH PARTITION ops.webhook_attempts_default_pkey;
+
+
+--
+-- Name: webhook_attempts_default_workspace_id_delivery_id_attempt_idx; Type: INDEX ATTACH; Schema: ops; Owner: -
+--
+
+ALTER INDEX ops.webhook_attempts_by_delivery ATTACH PARTITION ops.webhook_attempts_default_workspace_id_delivery_id_attempt_idx;
 
 
 --
@@ -11157,6 +13196,13 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bus.messages FOR EACH STA
 
 
 --
+-- Name: webhook_subscriptions subscription_edge; Type: TRIGGER; Schema: core; Owner: -
+--
+
+CREATE TRIGGER subscription_edge AFTER UPDATE ON core.webhook_subscriptions FOR EACH ROW WHEN (((old.status <> new.status) AND ((((((old.status <> 'active'::text) OR (new.status <> 'paused'::text)) AND ((old.status <> 'active'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'active'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'disabled'::text) OR (new.status <> 'active'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
 -- Name: errors append_only; Type: TRIGGER; Schema: ops; Owner: -
 --
 
@@ -11175,6 +13221,13 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON ops.job_runs FOR EACH ROW 
 --
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON ops.journal FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: webhook_attempts append_only; Type: TRIGGER; Schema: ops; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON ops.webhook_attempts FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
 
 
 --
@@ -11199,10 +13252,24 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON ops.journal FOR EACH STAT
 
 
 --
+-- Name: webhook_attempts append_only_truncate; Type: TRIGGER; Schema: ops; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON ops.webhook_attempts FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
+
+
+--
 -- Name: jobs job_edge; Type: TRIGGER; Schema: ops; Owner: -
 --
 
 CREATE TRIGGER job_edge AFTER UPDATE ON ops.jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (((((old.status <> 'queued'::text) OR (new.status <> 'running'::text)) AND ((old.status <> 'running'::text) OR (new.status <> 'queued'::text))) AND ((old.status <> 'running'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'failed'::text) OR (new.status <> 'queued'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: webhook_deliveries webhook_edge; Type: TRIGGER; Schema: ops; Owner: -
+--
+
+CREATE TRIGGER webhook_edge AFTER UPDATE ON ops.webhook_deliveries FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((((((((old.status <> 'queued'::text) OR (new.status <> 'sending'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'delivered'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'failed'::text))) AND ((old.status <> 'queued'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'delivered'::text))) AND ((old.status <> 'dead'::text) OR (new.status <> 'delivered'::text))))) EXECUTE FUNCTION platform.refuse_edge();
 
 
 --
@@ -11406,11 +13473,51 @@ ALTER TABLE ONLY core.api_tokens
 
 
 --
+-- Name: bots bots_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bots
+    ADD CONSTRAINT bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: endpoint_rates endpoint_rates_workspace_id_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.endpoint_rates
+    ADD CONSTRAINT endpoint_rates_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES core.workspace_endpoints(workspace_id, endpoint_id) ON DELETE CASCADE;
+
+
+--
+-- Name: webhook_subscriptions webhook_subscriptions_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.webhook_subscriptions
+    ADD CONSTRAINT webhook_subscriptions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: workspace_endpoints workspace_endpoints_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.workspace_endpoints
+    ADD CONSTRAINT workspace_endpoints_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id);
+
+
+--
 -- Name: workspace_endpoints workspace_endpoints_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
 --
 
 ALTER TABLE ONLY core.workspace_endpoints
     ADD CONSTRAINT workspace_endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: alerts alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.alerts
+    ADD CONSTRAINT alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -11574,11 +13681,11 @@ ALTER TABLE ONLY planner.xp_entries
 
 
 --
--- Name: alerts alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
+-- Name: audits audits_workspace_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
 --
 
-ALTER TABLE ONLY posting.alerts
-    ADD CONSTRAINT alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+ALTER TABLE ONLY posting.audits
+    ADD CONSTRAINT audits_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -11627,14 +13734,6 @@ ALTER TABLE ONLY posting.deliveries
 
 ALTER TABLE ONLY posting.ingest_runs
     ADD CONSTRAINT ingest_runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
-
-
---
--- Name: ingress_rates ingress_rates_workspace_id_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: posting; Owner: -
---
-
-ALTER TABLE ONLY posting.ingress_rates
-    ADD CONSTRAINT ingress_rates_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES core.workspace_endpoints(workspace_id, endpoint_id) ON DELETE CASCADE;
 
 
 --
@@ -11718,11 +13817,11 @@ ALTER TABLE ONLY posting.pull_sources
 
 
 --
--- Name: bot_alerts bot_alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
+-- Name: bots bot_is_registered; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
 --
 
-ALTER TABLE ONLY shopbot.bot_alerts
-    ADD CONSTRAINT bot_alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+ALTER TABLE ONLY shopbot.bots
+    ADD CONSTRAINT bot_is_registered FOREIGN KEY (workspace_id, bot_id, provider) REFERENCES core.bots(workspace_id, bot_id, provider);
 
 
 --
@@ -11828,10 +13927,43 @@ CREATE POLICY only_this_workspace ON bus.messages TO beresta_app USING ((workspa
 ALTER TABLE core.api_tokens ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: bots; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.bots ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: endpoint_rates; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.endpoint_rates ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: api_tokens every_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
 CREATE POLICY every_workspace ON core.api_tokens TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bots every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.bots TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: endpoint_rates every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.endpoint_rates TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: webhook_subscriptions every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.webhook_subscriptions TO beresta_system USING (true) WITH CHECK (true);
 
 
 --
@@ -11856,6 +13988,27 @@ CREATE POLICY only_this_workspace ON core.api_tokens TO beresta_app USING ((work
 
 
 --
+-- Name: bots only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.bots TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: endpoint_rates only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.endpoint_rates TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: webhook_subscriptions only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.webhook_subscriptions TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: workspace_endpoints only_this_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
@@ -11870,6 +14023,12 @@ CREATE POLICY only_this_workspace ON core.workspaces TO beresta_app USING ((work
 
 
 --
+-- Name: webhook_subscriptions; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: workspace_endpoints; Type: ROW SECURITY; Schema: core; Owner: -
 --
 
@@ -11882,10 +14041,23 @@ ALTER TABLE core.workspace_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE core.workspaces ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: alerts; Type: ROW SECURITY; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.alerts ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: errors; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
 ALTER TABLE ops.errors ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: alerts every_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY every_workspace ON ops.alerts TO beresta_system USING (true) WITH CHECK (true);
+
 
 --
 -- Name: errors every_workspace; Type: POLICY; Schema: ops; Owner: -
@@ -11923,6 +14095,20 @@ CREATE POLICY every_workspace ON ops.schedules TO beresta_system USING (true) WI
 
 
 --
+-- Name: webhook_attempts every_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY every_workspace ON ops.webhook_attempts TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: webhook_deliveries every_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY every_workspace ON ops.webhook_deliveries TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: job_runs; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
@@ -11939,6 +14125,13 @@ ALTER TABLE ops.jobs ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE ops.journal ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: alerts only_this_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON ops.alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
 
 --
 -- Name: errors only_this_workspace; Type: POLICY; Schema: ops; Owner: -
@@ -11976,10 +14169,36 @@ CREATE POLICY only_this_workspace ON ops.schedules TO beresta_app USING ((worksp
 
 
 --
+-- Name: webhook_attempts only_this_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON ops.webhook_attempts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: webhook_deliveries only_this_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON ops.webhook_deliveries TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: schedules; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
 ALTER TABLE ops.schedules ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhook_attempts; Type: ROW SECURITY; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.webhook_attempts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhook_deliveries; Type: ROW SECURITY; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: changes; Type: ROW SECURITY; Schema: planner; Owner: -
@@ -12182,10 +14401,10 @@ ALTER TABLE planner.steps ENABLE ROW LEVEL SECURITY;
 ALTER TABLE planner.xp_entries ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: alerts; Type: ROW SECURITY; Schema: posting; Owner: -
+-- Name: audits; Type: ROW SECURITY; Schema: posting; Owner: -
 --
 
-ALTER TABLE posting.alerts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE posting.audits ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: channel_auth; Type: ROW SECURITY; Schema: posting; Owner: -
@@ -12224,10 +14443,10 @@ ALTER TABLE posting.deliveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting.events ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: alerts every_workspace; Type: POLICY; Schema: posting; Owner: -
+-- Name: audits every_workspace; Type: POLICY; Schema: posting; Owner: -
 --
 
-CREATE POLICY every_workspace ON posting.alerts TO beresta_system USING (true) WITH CHECK (true);
+CREATE POLICY every_workspace ON posting.audits TO beresta_system USING (true) WITH CHECK (true);
 
 
 --
@@ -12277,13 +14496,6 @@ CREATE POLICY every_workspace ON posting.events TO beresta_system USING (true) W
 --
 
 CREATE POLICY every_workspace ON posting.ingest_runs TO beresta_system USING (true) WITH CHECK (true);
-
-
---
--- Name: ingress_rates every_workspace; Type: POLICY; Schema: posting; Owner: -
---
-
-CREATE POLICY every_workspace ON posting.ingress_rates TO beresta_system USING (true) WITH CHECK (true);
 
 
 --
@@ -12363,12 +14575,6 @@ CREATE POLICY every_workspace ON posting.queue_heads TO beresta_system USING (tr
 ALTER TABLE posting.ingest_runs ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: ingress_rates; Type: ROW SECURITY; Schema: posting; Owner: -
---
-
-ALTER TABLE posting.ingress_rates ENABLE ROW LEVEL SECURITY;
-
---
 -- Name: ingress_receipts; Type: ROW SECURITY; Schema: posting; Owner: -
 --
 
@@ -12393,10 +14599,10 @@ ALTER TABLE posting.media_origin ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting.messages ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: alerts only_this_workspace; Type: POLICY; Schema: posting; Owner: -
+-- Name: audits only_this_workspace; Type: POLICY; Schema: posting; Owner: -
 --
 
-CREATE POLICY only_this_workspace ON posting.alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+CREATE POLICY only_this_workspace ON posting.audits TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -12446,13 +14652,6 @@ CREATE POLICY only_this_workspace ON posting.events TO beresta_app USING ((works
 --
 
 CREATE POLICY only_this_workspace ON posting.ingest_runs TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
-
-
---
--- Name: ingress_rates only_this_workspace; Type: POLICY; Schema: posting; Owner: -
---
-
-CREATE POLICY only_this_workspace ON posting.ingress_rates TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -12562,12 +14761,6 @@ ALTER TABLE posting.pull_sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting.queue_heads ENABLE ROW LEVEL SECURITY;
 
 --
--- Name: bot_alerts; Type: ROW SECURITY; Schema: shopbot; Owner: -
---
-
-ALTER TABLE shopbot.bot_alerts ENABLE ROW LEVEL SECURITY;
-
---
 -- Name: bot_inbox; Type: ROW SECURITY; Schema: shopbot; Owner: -
 --
 
@@ -12608,13 +14801,6 @@ ALTER TABLE shopbot.bot_state ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE shopbot.bots ENABLE ROW LEVEL SECURITY;
-
---
--- Name: bot_alerts every_workspace; Type: POLICY; Schema: shopbot; Owner: -
---
-
-CREATE POLICY every_workspace ON shopbot.bot_alerts TO beresta_system USING (true) WITH CHECK (true);
-
 
 --
 -- Name: bot_inbox every_workspace; Type: POLICY; Schema: shopbot; Owner: -
@@ -12663,13 +14849,6 @@ CREATE POLICY every_workspace ON shopbot.bot_state TO beresta_system USING (true
 --
 
 CREATE POLICY every_workspace ON shopbot.bots TO beresta_system USING (true) WITH CHECK (true);
-
-
---
--- Name: bot_alerts only_this_workspace; Type: POLICY; Schema: shopbot; Owner: -
---
-
-CREATE POLICY only_this_workspace ON shopbot.bot_alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --

@@ -3,6 +3,15 @@
 
 select core.create_workspace('demo');
 
+-- The bots of the shop, in both messengers. `beresta seed` names files with their tokens that it made; by hand, set the variables.
+insert into core.bots (workspace_id, provider, name, secret_ref, serves)
+select w.workspace_id, g.provider, 'shopbot-' || g.provider,
+       coalesce(nullif(current_setting('seed.' || g.provider || '_secret_ref', true), ''), g.secret_ref), 'shopbot'
+  from core.workspaces w,
+       (values ('max', 'env:BERESTA_DEMO_MAX_TOKEN'), ('telegram', 'env:BERESTA_DEMO_TELEGRAM_TOKEN')) g (provider, secret_ref)
+ where w.name = 'demo'
+on conflict (workspace_id, name) do update set secret_ref = excluded.secret_ref;
+
 -- Where the outside world comes in: posts by push, and the webhooks of the two bots.
 with given (name, kind, provider, secret_hash) as (
     values ('push', 'webhook_push', null, current_setting('seed.push_secret_hash', true)),
@@ -17,10 +26,10 @@ with given (name, kind, provider, secret_hash) as (
      where e.workspace_id = demo.workspace_id and e.enabled and e.meta->>'name' = g.name
        and nullif(g.secret_hash, '') is not null and e.secret_hash <> g.secret_hash
 )
-insert into core.workspace_endpoints (workspace_id, kind, secret_hash, ingress_rps, meta)
-select demo.workspace_id, g.kind, g.secret_hash, 50,
-       jsonb_strip_nulls(jsonb_build_object('name', g.name, 'provider', g.provider))
-  from given g, demo
+insert into core.workspace_endpoints (workspace_id, kind, secret_hash, ingress_rps, meta, bot_id)
+select demo.workspace_id, g.kind, g.secret_hash, 50, jsonb_build_object('name', g.name), b.bot_id
+  from given g cross join demo
+  left join core.bots b on b.workspace_id = demo.workspace_id and b.name = 'shopbot-' || g.provider
  where nullif(g.secret_hash, '') is not null
 on conflict (kind, secret_hash) where enabled do nothing;
 
@@ -64,9 +73,9 @@ select w.workspace_id, g.channel_id, g.platform, g.target_id, 'demo-' || g.platf
  where w.name = 'demo'
 on conflict do nothing;
 
--- The shop's bot in both messengers, with the tokens of the demo bots above.
-insert into shopbot.bots (workspace_id, provider, secret_ref, greeting_text, fallback_text, escalation_text, unsupported_text, menu, variables)
-select w.workspace_id, g.provider, coalesce(nullif(current_setting('seed.' || g.provider || '_secret_ref', true), ''), g.secret_ref),
+-- What the bots of the shop say.
+insert into shopbot.bots (workspace_id, bot_id, provider, greeting_text, fallback_text, escalation_text, unsupported_text, menu, variables)
+select b.workspace_id, b.bot_id, b.provider,
        E'Здравствуйте! Это магазин «{{shop_name}}». Спросите о доставке, оплате, возврате, гарантии или контактах.\n'
        'Hello! Ask about delivery, payment, returns, warranty or contacts.',
        E'Не совсем понял вас. Выберите тему или напишите другими словами.\n'
@@ -78,9 +87,9 @@ select w.workspace_id, g.provider, coalesce(nullif(current_setting('seed.' || g.
          [{"text": "Контакты"}, {"text": "In English", "payload": "english"}]]',
        '{"shop_name": "Берёзка", "phone": "8 800 000-00-00", "address": "Великий Новгород, Людогощая ул., 5", "hours": "ежедневно с 10 до 21",
          "address_en": "5 Lyudogoshchaya St, Veliky Novgorod", "hours_en": "10 am to 9 pm every day"}'
-  from core.workspaces w, (values ('max', 'env:BERESTA_DEMO_MAX_TOKEN'), ('telegram', 'env:BERESTA_DEMO_TELEGRAM_TOKEN')) g (provider, secret_ref)
+  from core.workspaces w join core.bots b on b.workspace_id = w.workspace_id and b.name = 'shopbot-' || b.provider
  where w.name = 'demo'
-on conflict (workspace_id, provider) do update set secret_ref = excluded.secret_ref;
+on conflict (workspace_id, provider) do nothing;
 
 -- Five questions that everybody asks, in two languages. A workspace that has rules already keeps them.
 with topics (intent, ru_keywords, ru_answer, en_keywords, en_answer) as (values

@@ -3,7 +3,9 @@
 mod bench;
 mod chaos;
 mod licences;
+mod programs;
 mod run;
+mod scratch;
 mod test;
 mod tidy;
 

@@ -5,23 +5,39 @@ use std::{fs, path::Path, time::Instant};
 use anyhow::{Result, bail};
 
 use crate::{
-    licences,
+    licences, programs,
     run::{cargo, command, output, root, step},
     tidy,
 };
 
 pub(crate) fn run() -> Result<()> {
     let started = Instant::now();
-    step("formatting", cargo(&["fmt", "--all", "--check"]))?;
-    tidy::run()?;
-    licences::run()?;
-    install_browser()?;
-    check_client()?;
-    step("lints", cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    step("build", cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
-    step("tests", cargo(&["test", "--workspace", "--no-fail-fast"]))?;
-    println!("everything passed in {:.0} s", started.elapsed().as_secs_f64());
+    let mut phases = Phases::default();
+    phases.run("formatting", || step("formatting", cargo(&["fmt", "--all", "--check"])))?;
+    phases.run("tidy", tidy::run)?;
+    phases.run("licences", licences::run)?;
+    phases.run("browser", install_browser)?;
+    phases.run("client", check_client)?;
+    let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    phases.run("lints", || step("lints", cargo(&lints)))?;
+    let programs = phases.run("build", programs::build)?;
+    phases.run("tests", || programs::run(programs))?;
+    phases.run("doc tests", || step("doc tests", cargo(&["test", "--workspace", "--doc", "--quiet"])))?;
+    println!("everything passed in {:.0} s: {}", started.elapsed().as_secs_f64(), phases.0.join(", "));
     Ok(())
+}
+
+/// How long each took.
+#[derive(Default)]
+struct Phases(Vec<String>);
+
+impl Phases {
+    fn run<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let started = Instant::now();
+        let done = work()?;
+        self.0.push(format!("{name} {:.1} s", started.elapsed().as_secs_f64()));
+        Ok(done)
+    }
 }
 
 pub(crate) fn write_schema() -> Result<()> {

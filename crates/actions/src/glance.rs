@@ -55,7 +55,7 @@ pub async fn chats(tx: &mut PgConnection, filter: &ChatFilter) -> Result<Vec<Cha
                      (select c.* from actions.chats c
                        where not $4 and c.workspace_id = platform.workspace_id()
                          and ($1::bigint is null
-                              or (c.active_at, c.number) < (to_timestamp($1 / 1000000) + $1 % 1000000 * interval '1 microsecond', $2))
+                              or (c.active_at, c.number) < (platform.at_micros($1), $2))
                        order by c.active_at desc, c.number desc limit $3)
                      union all
                      (select c.* from (select distinct a.workspace_id, a.chat_id
@@ -64,7 +64,7 @@ pub async fn chats(tx: &mut PgConnection, filter: &ChatFilter) -> Result<Vec<Cha
                         join actions.chats c using (workspace_id, chat_id)
                        where $4
                          and ($1::bigint is null
-                              or (c.active_at, c.number) < (to_timestamp($1 / 1000000) + $1 % 1000000 * interval '1 microsecond', $2))
+                              or (c.active_at, c.number) < (platform.at_micros($1), $2))
                        order by c.active_at desc, c.number desc limit $3)
                  )
                  select c.chat_id, c.number, c.active_at, c.last_seq as messages, p.n as processing, d.doings

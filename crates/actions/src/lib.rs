@@ -4,6 +4,7 @@ pub mod contract;
 pub mod generate;
 
 mod clean;
+mod module;
 mod sql;
 mod store;
 mod streams;
@@ -11,9 +12,10 @@ mod streams;
 pub mod glance;
 pub mod http;
 pub mod reads;
-pub mod upkeep;
+pub mod retention;
 pub mod watchdog;
 
 pub use clean::display_text;
+pub use module::{ActionsSettings, MODULE, service};
 pub use sql::SQL;
 pub use streams::Limits;

@@ -105,8 +105,3 @@ pub(crate) async fn read_messages(
 pub(crate) async fn expire_overdue(db: impl PgExecutor<'_>, limit: i32) -> Result<i32, DbError> {
     Ok(sqlx::query_scalar("select actions.expire_overdue($1)").bind(limit).fetch_one(db).await?)
 }
-
-/// Forgets what is past its time; how many rows went.
-pub(crate) async fn forget(db: impl PgExecutor<'_>, limit: i32) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select actions.forget($1)").bind(limit).fetch_one(db).await?)
-}

@@ -43,7 +43,7 @@ pub async fn look(db: &Db) -> Result<i32, DbError> {
         if ended > 0 {
             tracing::warn!(ended, "actions.timeout");
             metrics::counter!("actions_timeouts_total").increment(u64::try_from(ended).unwrap_or_default());
-            db.wake().tell(Topic::Bus);
+            db.wake().tell(Topic::BUS);
         }
         if ended < BATCH {
             return Ok(all);

@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{commands, commands::ops::args::OpsCommand, config::Config, telemetry};
+use crate::{
+    commands,
+    commands::{ops::args::OpsCommand, webhook::args::WebhookCommand},
+    config::Config,
+    telemetry,
+};
 
 #[derive(Parser)]
 #[command(name = "beresta", version, about, long_about = None, max_term_width = 100)]
@@ -44,6 +49,9 @@ enum Command {
     /// Try the rules of the shop bot: talk to it, or replay conversations
     #[command(subcommand)]
     Shopbot(ShopbotCommand),
+    /// Webhooks: programs that are told of events
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Serve MCP on standard input and output, for the person that a token names
     Mcp(Mcp),
     /// Print the OpenAPI document
@@ -293,6 +301,7 @@ pub(crate) async fn run() -> Result<ExitCode> {
         Command::Shopbot(ShopbotCommand::Test { file, workspace, json, place }) => {
             commands::shopbot::test_rules(&place.config()?, &workspace, &file, json).await
         }
+        Command::Webhook(command) => commands::webhook::run(command).await,
         Command::Mcp(mcp) => {
             let config = mcp.place.config()?;
             let _telemetry = telemetry::start(&config, "warn")?;

@@ -1,4 +1,4 @@
-//! Configuration: flags over environment over `beresta.toml`, every setting declared once in the table below.
+//! Configuration: flags over environment over `beresta.toml`. Every setting is declared once, here or in the module that uses it.
 //!
 //! A value that cannot be used is refused with the name of the place it came from and what would be right.
 
@@ -12,22 +12,17 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use kernel::{Secret, SecretRef};
-use platform::{http::Limits, objects};
+use platform::{
+    http::Limits,
+    module::Role,
+    objects,
+    settings::{Setting, SettingError, Values, list, setting},
+};
 
-/// One setting: its key in `beresta.toml`, its variable, its default, and what it does.
-pub(crate) struct Setting {
-    pub(crate) key: &'static str,
-    pub(crate) env: &'static str,
-    pub(crate) default: &'static str,
-    pub(crate) help: &'static str,
-}
+use crate::{alerts::Mail, modules};
 
-const fn setting(key: &'static str, env: &'static str, default: &'static str, help: &'static str) -> Setting {
-    Setting { key, env, default, help }
-}
-
-/// Every setting there is. An empty default means "not set".
-pub(crate) const SETTINGS: &[Setting] = &[
+/// The settings of the program itself.
+const SETTINGS: &[Setting] = &[
     setting("listen", "BERESTA_LISTEN", "127.0.0.1:7400", "address of the HTTP server; port 0 takes a free one"),
     setting("data_dir", "BERESTA_DATA_DIR", "./beresta-data", "where the embedded PostgreSQL and stored files live"),
     setting("database_url", "DATABASE_URL", "", "an existing PostgreSQL to use instead of the embedded one"),
@@ -64,7 +59,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "fetch_allow",
         "BERESTA_FETCH_ALLOW",
         "",
-        "host:port pairs inside your own network that feeds and media may be fetched from, such as feeds.local:8080",
+        "host:port pairs inside your own network that feeds and media may be fetched from and webhooks sent to, such as feeds.local:8080",
+    ),
+    setting(
+        "database_alert_gigabytes",
+        "BERESTA_DATABASE_ALERT_GIGABYTES",
+        "20",
+        "how large the database may become before an alert says so",
     ),
     setting("smtp_url", "BERESTA_SMTP_URL", "", "the mail server for alerts by e-mail, such as smtps://mail.example.org:465"),
     setting("smtp_from", "BERESTA_SMTP_FROM", "beresta@localhost", "whom alerts by e-mail come from"),
@@ -76,63 +77,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "where the password for the mail server is kept: env:NAME or file:PATH",
     ),
     setting("dispatch_in_flight_max", "BERESTA_DISPATCH_IN_FLIGHT_MAX", "2048", "how many deliveries one process sends at once"),
-    setting(
-        "bot_action_max_processing_hours",
-        "BOT_ACTION_MAX_PROCESSING_HOURS",
-        "2",
-        "how long an action of a bot may be processing before it counts as lost",
-    ),
-    setting(
-        "bot_action_watchdog_interval_minutes",
-        "BOT_ACTION_WATCHDOG_INTERVAL_MINUTES",
-        "30",
-        "how often lost actions are looked for",
-    ),
-    setting(
-        "mcp_hosts",
-        "BERESTA_MCP_HOSTS",
-        "",
-        "more names by which assistants call /mcp, besides localhost and the public address",
-    ),
-    setting(
-        "mcp_origins",
-        "BERESTA_MCP_ORIGINS",
-        "",
-        "origins whose pages may call /mcp, such as https://app.example.org; besides localhost and the public address",
-    ),
-    setting(
-        "planner_results_hours",
-        "BERESTA_PLANNER_RESULTS_HOURS",
-        "168",
-        "how long the answer of an applied batch is kept for retries with its key",
-    ),
-    setting(
-        "chat_origins",
-        "BERESTA_CHAT_ORIGINS",
-        "",
-        "origins whose pages may call the chat API, such as https://app.example.org; besides localhost and the public address",
-    ),
-    setting("streams_max", "BERESTA_STREAMS_MAX", "8000", "how many people watch chats through this process at once"),
-    setting("streams_per_token_max", "BERESTA_STREAMS_PER_TOKEN_MAX", "1000", "how many of them with one token"),
-    setting("streams_per_address_max", "BERESTA_STREAMS_PER_ADDRESS_MAX", "1000", "how many of them from one address"),
     setting("max_ca_bundle", "BERESTA_MAX_CA_BUNDLE", "", "more certificate authorities to trust for MAX (PEM file)"),
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Role {
-    Api,
-    Dispatcher,
-    Runner,
-    Monitor,
-}
-
-impl Role {
-    const ALL: [(&'static str, Self); 4] =
-        [("api", Self::Api), ("dispatcher", Self::Dispatcher), ("runner", Self::Runner), ("monitor", Self::Monitor)];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(_, role)| *role == self).map_or("", |(name, _)| name)
-    }
+/// Every setting there is: the program's own and those of the modules.
+pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain(modules::ALL.iter().flat_map(|module| module.settings))
 }
 
 #[derive(Clone, Debug)]
@@ -160,18 +110,12 @@ pub(crate) struct Config {
     pub(crate) objects: objects::Place,
     pub(crate) providers: Vec<Provider>,
     pub(crate) fetch_allow: Vec<String>,
-    pub(crate) mail: Option<posting::alerts::Mail>,
+    pub(crate) mail: Option<Mail>,
+    pub(crate) database_alert_bytes: u64,
     pub(crate) dispatch_in_flight_max: usize,
-    pub(crate) actions: actions::http::Settings,
-    /// Whose pages may call the chat API.
-    pub(crate) chat_origins: Vec<String>,
-    pub(crate) mcp: planner::mcp::Settings,
-    pub(crate) planner: planner::Settings,
-    pub(crate) watchdog_interval: Duration,
+    pub(crate) actions: actions::ActionsSettings,
+    pub(crate) planner: planner::PlannerSettings,
 }
-
-/// Values by key, with the place each came from.
-struct Values(BTreeMap<&'static str, (String, String)>);
 
 impl Config {
     /// Reads every layer. `flags` are the values given on the command line, by key.
@@ -192,9 +136,9 @@ impl Config {
         toml_text: &str,
         toml_path: &Path,
     ) -> Result<Self> {
-        let mut values = Values(BTreeMap::new());
+        let mut values = Values::default();
         let from_file = read_toml(toml_text, toml_path)?;
-        for setting in SETTINGS {
+        for setting in settings() {
             let flag = flags.iter().find(|(key, _)| *key == setting.key).and_then(|(_, value)| value.clone());
             let found = flag
                 .map(|value| (value, format!("--{}", setting.key.replace('_', "-"))))
@@ -205,9 +149,10 @@ impl Config {
                         .map(|value| (value.clone(), format!("`{}` in {}", setting.key, toml_path.display())))
                 });
             let default = || (setting.default.to_owned(), "the default".to_owned());
-            values.0.insert(setting.key, found.unwrap_or_else(default));
+            let (value, place) = found.unwrap_or_else(default);
+            values.set(setting.key, value, place);
         }
-        values.into_config()
+        config(&values)
     }
 }
 
@@ -215,7 +160,7 @@ fn read_toml(text: &str, path: &Path) -> Result<BTreeMap<String, String>> {
     let table: toml::Table = toml::from_str(text).with_context(|| format!("{} is not valid TOML", path.display()))?;
     let mut values = BTreeMap::new();
     for (key, value) in table {
-        if !SETTINGS.iter().any(|setting| setting.key == key) {
+        if !settings().any(|setting| setting.key == key) {
             let near = nearest(&key);
             bail!("{}: there is no setting `{key}`; did you mean `{near}`?", path.display());
         }
@@ -240,194 +185,112 @@ fn nearest(key: &str) -> &'static str {
         let theirs = pairs(other);
         pairs(key).iter().filter(|pair| theirs.contains(pair)).count()
     };
-    SETTINGS.iter().max_by_key(|setting| shared(setting.key)).map_or("", |setting| setting.key)
+    settings().max_by_key(|setting| shared(setting.key)).map_or("", |setting| setting.key)
 }
 
-impl Values {
-    fn text(&self, key: &str) -> &str {
-        &self.0[key].0
-    }
-
-    fn optional(&self, key: &str) -> Option<String> {
-        Some(self.text(key).to_owned()).filter(|value| !value.is_empty())
-    }
-
-    /// A parsed value, or an error that says where the bad one came from and what would be right.
-    fn parsed<T>(&self, key: &str, expected: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T> {
-        let (value, place) = &self.0[key];
-        parse(value).with_context(|| format!("{place}: `{}` is not {expected}", kernel::redact::snippet(value, 100)))
-    }
-
-    fn number(&self, key: &str, min: u64, max: u64) -> Result<u64> {
-        let expected = format!("a whole number from {min} to {max}");
-        self.parsed(key, &expected, |value| value.parse().ok().filter(|number| (min..=max).contains(number)))
-    }
-
-    /// Whom /mcp answers: this machine and the public address always, others by name.
-    fn mcp(&self) -> Result<planner::mcp::Settings> {
-        let mut settings = planner::mcp::Settings { origins: self.origins("mcp_origins")?, ..planner::mcp::Settings::default() };
-        let is_host = |host: &String| host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'));
-        let hosts = |value: &str| Some(list(value)).filter(|hosts| hosts.iter().all(is_host));
-        settings.hosts.extend(self.parsed("mcp_hosts", "a list of host names separated by commas", hosts)?);
-        if self.optional("public_url").is_some() {
-            let public = self.url("public_url")?;
-            let authority = public.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-            // Clients leave the default port out.
-            let default_port = if public.starts_with("https://") { ":443" } else { ":80" };
-            settings.hosts.extend(authority.map(|host| host.strip_suffix(default_port).unwrap_or(host).to_owned()));
-        }
-        Ok(settings)
-    }
-
-    /// Whose pages may call: those of this machine and of the public address always, others as they are listed.
-    fn origins(&self, key: &str) -> Result<Vec<String>> {
-        let listed = |value: &str| list(value).iter().map(|url| origin(url)).collect::<Option<Vec<_>>>();
-        let mut origins = platform::http::loopback_origins();
-        origins.extend(self.parsed(key, "a list of origins such as https://app.example.org", listed)?);
-        if self.optional("public_url").is_some() {
-            origins.extend(origin(&self.url("public_url")?));
-        }
-        Ok(origins)
-    }
-
-    fn url(&self, key: &str) -> Result<String> {
-        let parse = |value: &str| {
-            let rest = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"))?;
-            (!rest.is_empty() && !rest.contains(['@', ' '])).then(|| value.trim_end_matches('/').to_owned())
-        };
-        self.parsed(key, "an address such as https://example.org", parse)
-    }
-
-    fn seconds(&self, key: &str) -> Result<Duration> {
-        Ok(Duration::from_secs(self.number(key, 1, 3600)?))
-    }
-
-    /// A time in units of so many seconds; parts of a unit are fine. At least a millisecond, at most a year.
-    fn span(&self, key: &str, unit_seconds: f64) -> Result<Duration> {
-        let parse = |value: &str| {
-            let seconds = value.parse::<f64>().ok()? * unit_seconds;
-            (0.001..=365.0 * 86400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
-        };
-        self.parsed(key, "a number above 0, such as 2 or 0.5", parse)
-    }
-
-    fn into_config(self) -> Result<Config> {
-        let whole = |key, min, max| self.number(key, min, max).map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-        let data_dir = PathBuf::from(self.text("data_dir"));
-        let limits = Limits {
-            body_bytes_max: whole("body_bytes_max", 1024, 1 << 30)?,
-            request_timeout: self.seconds("request_timeout_seconds")?,
-            requests_max: whole("requests_max", 1, 100_000)?,
-        };
-        let provider = |name, url, bundle| {
-            Ok::<_, anyhow::Error>(Provider {
-                name,
-                base_url: self.url(url)?,
-                ca_bundle: self.optional(bundle).map(PathBuf::from),
-            })
-        };
-        Ok(Config {
-            listen: self.parsed("listen", "an address such as 127.0.0.1:7400", |value| value.parse().ok())?,
-            objects: self.objects(&data_dir)?,
-            data_dir,
-            database_url: self.database_url()?,
-            database_connections_max: u32::try_from(self.number("database_connections_max", 2, 1000)?)?,
-            statement_timeout: self.seconds("statement_timeout_seconds")?,
-            roles: self.roles()?,
-            limits,
-            connections_max: whole("connections_max", 1, 1_000_000)?,
-            public_url: self.optional("public_url").map(|_| self.url("public_url")).transpose()?,
-            log: self.text("log").to_owned(),
-            is_log_json: self.parsed("log_format", "`text` or `json`", |value| match value {
-                "text" => Some(false),
-                "json" => Some(true),
-                _ => None,
-            })?,
-            otlp_endpoint: self.optional("otlp_endpoint").map(|_| self.url("otlp_endpoint")).transpose()?,
-            fetch_allow: self.fetch_allow()?,
-            mail: self.mail()?,
-            dispatch_in_flight_max: whole("dispatch_in_flight_max", 2, 100_000)?,
-            chat_origins: self.origins("chat_origins")?,
-            mcp: self.mcp()?,
-            planner: planner::Settings {
-                results_kept: Duration::from_hours(self.number("planner_results_hours", 24, 24 * 3650)?),
-            },
-            actions: actions::http::Settings {
-                processing_max: self.span("bot_action_max_processing_hours", 3600.0)?,
-                limits: actions::Limits {
-                    streams_max: whole("streams_max", 1, 1_000_000)?,
-                    per_token_max: whole("streams_per_token_max", 1, 1_000_000)?,
-                    per_address_max: whole("streams_per_address_max", 1, 1_000_000)?,
-                    ..actions::Limits::default()
-                },
-            },
-            watchdog_interval: self.span("bot_action_watchdog_interval_minutes", 60.0)?,
-            providers: vec![
-                provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
-                provider("max", "max_base_url", "max_ca_bundle")?,
-            ],
+fn config(values: &Values) -> Result<Config> {
+    let data_dir = PathBuf::from(values.text("data_dir"));
+    let limits = Limits {
+        body_bytes_max: values.count("body_bytes_max", 1024, 1 << 30)?,
+        request_timeout: values.seconds("request_timeout_seconds")?,
+        requests_max: values.count("requests_max", 1, 100_000)?,
+    };
+    let provider = |name, url, bundle| {
+        Ok::<_, anyhow::Error>(Provider {
+            name,
+            base_url: values.url(url)?,
+            ca_bundle: values.optional(bundle).map(PathBuf::from),
         })
-    }
+    };
+    Ok(Config {
+        listen: values.parsed("listen", "an address such as 127.0.0.1:7400", |value| value.parse().ok())?,
+        objects: object_place(values, &data_dir)?,
+        data_dir,
+        database_url: database_url(values)?,
+        database_connections_max: u32::try_from(values.number("database_connections_max", 2, 1000)?)?,
+        statement_timeout: values.seconds("statement_timeout_seconds")?,
+        roles: roles(values)?,
+        limits,
+        connections_max: values.count("connections_max", 1, 1_000_000)?,
+        public_url: values.optional_url("public_url")?,
+        log: values.text("log").to_owned(),
+        is_log_json: values.parsed("log_format", "`text` or `json`", |value| match value {
+            "text" => Some(false),
+            "json" => Some(true),
+            _ => None,
+        })?,
+        otlp_endpoint: values.optional_url("otlp_endpoint")?,
+        fetch_allow: fetch_allow(values)?,
+        mail: mail(values)?,
+        database_alert_bytes: values.number("database_alert_gigabytes", 1, 1_000_000)? << 30,
+        dispatch_in_flight_max: values.count("dispatch_in_flight_max", 2, 100_000)?,
+        actions: actions::ActionsSettings::read(values)?,
+        planner: planner::PlannerSettings::read(values)?,
+        providers: vec![
+            provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
+            provider("max", "max_base_url", "max_ca_bundle")?,
+        ],
+    })
+}
 
-    fn fetch_allow(&self) -> Result<Vec<String>> {
-        let expected = "a list of host:port pairs separated by commas";
-        let is_pair =
-            |text: &String| text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
-        self.parsed("fetch_allow", expected, |value| Some(list(value)).filter(|pairs| pairs.iter().all(is_pair)))
-    }
+fn fetch_allow(values: &Values) -> Result<Vec<String>, SettingError> {
+    let expected = "a list of host:port pairs separated by commas";
+    let is_pair =
+        |text: &String| text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    values.parsed("fetch_allow", expected, |value| Some(list(value)).filter(|pairs| pairs.iter().all(is_pair)))
+}
 
-    fn mail(&self) -> Result<Option<posting::alerts::Mail>> {
-        let Some(url) = self.optional("smtp_url") else { return Ok(None) };
-        let is_address = |value: &str| (value.starts_with("smtp://") || value.starts_with("smtps://")) && !value.contains('@');
-        self.parsed("smtp_url", "an address such as smtps://mail.example.org:465, without a password in it", |value| {
-            is_address(value).then_some(())
-        })?;
-        let password = self.optional("smtp_password").map(|text| read_secret(&SecretRef::parse(&text)?)).transpose()?;
-        let login = self.optional("smtp_user").zip(password);
-        Ok(Some(posting::alerts::Mail { url, from: self.text("smtp_from").to_owned(), login }))
-    }
+fn mail(values: &Values) -> Result<Option<Mail>> {
+    let Some(url) = values.optional("smtp_url") else { return Ok(None) };
+    let is_address = |value: &str| (value.starts_with("smtp://") || value.starts_with("smtps://")) && !value.contains('@');
+    values.parsed("smtp_url", "an address such as smtps://mail.example.org:465, without a password in it", |value| {
+        is_address(value).then_some(())
+    })?;
+    let password = values.optional("smtp_password").map(|text| read_secret(&SecretRef::parse(&text)?)).transpose()?;
+    let login = values.optional("smtp_user").zip(password);
+    Ok(Some(Mail { url, from: values.text("smtp_from").to_owned(), login }))
+}
 
-    fn database_url(&self) -> Result<Option<Secret>> {
-        let Some(url) = self.optional("database_url") else { return Ok(None) };
-        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            // The value is not repeated: it may hold a password.
-            bail!("{} is not the address of a PostgreSQL, such as postgresql://user@host/database", self.0["database_url"].1);
-        }
-        Ok(Some(Secret::new(url)))
+fn database_url(values: &Values) -> Result<Option<Secret>> {
+    let Some(url) = values.optional("database_url") else { return Ok(None) };
+    if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        // The value is not repeated: it may hold a password.
+        bail!("{} is not the address of a PostgreSQL, such as postgresql://user@host/database", values.place("database_url"));
     }
+    Ok(Some(Secret::new(url)))
+}
 
-    fn roles(&self) -> Result<Vec<Role>> {
-        let expected = "a list of roles out of api, dispatcher, runner, monitor";
-        let role = |name: &str| Role::ALL.iter().find(|(known, _)| *known == name.trim()).map(|(_, role)| *role);
-        let mut roles = self.parsed("roles", expected, |value| value.split(',').map(role).collect::<Option<Vec<_>>>())?;
-        roles.sort_unstable();
-        roles.dedup();
-        Ok(roles)
-    }
+fn roles(values: &Values) -> Result<Vec<Role>> {
+    let expected = "a list of roles out of api, dispatcher, runner, monitor";
+    let role = |name: &str| Role::ALL.iter().find(|(known, _)| *known == name.trim()).map(|(_, role)| *role);
+    let mut roles = values.parsed("roles", expected, |value| value.split(',').map(role).collect::<Option<Vec<_>>>())?;
+    roles.sort_unstable();
+    roles.dedup();
+    Ok(roles)
+}
 
-    fn objects(&self, data_dir: &Path) -> Result<objects::Place> {
-        let Some(url) = self.optional("objects_url") else {
-            return Ok(objects::Place::Files { dir: data_dir.join("objects") });
-        };
-        if let Some(dir) = url.strip_prefix("file://") {
-            return Ok(objects::Place::Files { dir: dir.into() });
-        }
-        let rest = self.parsed("objects_url", "s3://bucket/prefix or file:///directory", |value| {
-            value.strip_prefix("s3://").map(ToOwned::to_owned)
-        })?;
-        let (bucket, prefix) = rest.split_once('/').unwrap_or((&rest, ""));
-        let key = self
-            .optional("s3_secret_access_key")
-            .context("BERESTA_S3_SECRET_ACCESS_KEY is needed for s3://, as env:NAME or file:PATH")?;
-        Ok(objects::Place::S3(objects::S3 {
-            bucket: bucket.to_owned(),
-            prefix: prefix.to_owned(),
-            region: self.text("s3_region").to_owned(),
-            endpoint: self.optional("s3_endpoint").map(|_| self.url("s3_endpoint")).transpose()?,
-            access_key_id: self.optional("s3_access_key_id").context("BERESTA_S3_ACCESS_KEY_ID is needed for s3://")?,
-            secret_access_key: read_secret(&SecretRef::parse(&key)?)?,
-        }))
+fn object_place(values: &Values, data_dir: &Path) -> Result<objects::Place> {
+    let Some(url) = values.optional("objects_url") else {
+        return Ok(objects::Place::Files { dir: data_dir.join("objects") });
+    };
+    if let Some(dir) = url.strip_prefix("file://") {
+        return Ok(objects::Place::Files { dir: dir.into() });
     }
+    let rest = values.parsed("objects_url", "s3://bucket/prefix or file:///directory", |value| {
+        value.strip_prefix("s3://").map(ToOwned::to_owned)
+    })?;
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((&rest, ""));
+    let key = values
+        .optional("s3_secret_access_key")
+        .context("BERESTA_S3_SECRET_ACCESS_KEY is needed for s3://, as env:NAME or file:PATH")?;
+    Ok(objects::Place::S3(objects::S3 {
+        bucket: bucket.to_owned(),
+        prefix: prefix.to_owned(),
+        region: values.text("s3_region").to_owned(),
+        endpoint: values.optional_url("s3_endpoint")?,
+        access_key_id: values.optional("s3_access_key_id").context("BERESTA_S3_ACCESS_KEY_ID is needed for s3://")?,
+        secret_access_key: read_secret(&SecretRef::parse(&key)?)?,
+    }))
 }
 
 /// Fetches a secret from where its reference points.
@@ -439,31 +302,12 @@ pub(crate) fn read_secret(reference: &SecretRef) -> Result<Secret> {
 pub(crate) fn reference() -> String {
     let mut text =
         String::from("# Every setting of Beresta with its default. Flags win over variables, variables over this file.\n");
-    for setting in SETTINGS {
+    for setting in settings() {
         let value =
             if setting.default.parse::<u64>().is_ok() { setting.default.to_owned() } else { format!("{:?}", setting.default) };
         let _ = write!(text, "\n# {} ({})\n# {} = {value}\n", setting.help, setting.env, setting.key);
     }
     text
-}
-
-/// The parts of a list that are separated by commas.
-fn list(value: &str) -> Vec<String> {
-    value.split(',').map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
-}
-
-/// `scheme://host:port` of an address, with the port written out: an origin without one would match any.
-fn origin(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let port = match scheme {
-        "https" => 443,
-        "http" => 80,
-        _ => return None,
-    };
-    let authority =
-        rest.split('/').next().filter(|authority| !authority.is_empty() && !authority.contains(['@', ' ', '?', '#']))?;
-    let has_port = authority.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && !port.ends_with(']'));
-    Some(if has_port { format!("{scheme}://{authority}") } else { format!("{scheme}://{authority}:{port}") })
 }
 
 #[cfg(test)]

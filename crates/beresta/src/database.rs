@@ -5,16 +5,14 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kernel::{Clock, Secret};
 use platform::{
-    Db, Module, Settings,
+    Db, Settings,
     embedded::{Embedded, Use},
     install::{Installed, install},
 };
 use sqlx::{Connection, Executor, PgConnection};
 
-use crate::config::Config;
+use crate::{config::Config, modules};
 
-/// Everything that has SQL, in the order of installation.
-pub(crate) const MODULES: &[Module] = &[platform::SQL, posting::SQL, shopbot::SQL, actions::SQL, planner::SQL];
 /// The name of our database on the embedded server.
 pub(crate) const NAME: &str = "beresta";
 /// An external database may be starting at the same moment as we are.
@@ -43,7 +41,7 @@ impl Database {
             (Secret::new(server.url(NAME)), Some(server), "embedded, in the data directory".to_owned())
         };
         let mut owner = connect(&url, progress).await?;
-        let installed = install(&mut owner, MODULES).await.context("the database cannot be brought up to date")?;
+        let installed = install(&mut owner, &modules::sql()).await.context("the database cannot be brought up to date")?;
         owner.close().await.ok();
         let settings = Settings {
             connections_max: config.database_connections_max,

@@ -1,10 +1,12 @@
 //! Beresta: what a bot was told, did and said is never lost, never done twice, and can always be read back.
 
+mod alerts;
 mod cli;
 mod commands;
 mod config;
 mod database;
 mod listener;
+mod modules;
 mod operations;
 mod outside;
 mod seed;

@@ -11,9 +11,11 @@ use axum::{
 };
 use kernel::{Kind, Problem};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use platform::http::{Answer, App, Failure, api, docs};
+use platform::http::{Answer, App, Failure, docs};
 use serde::Serialize;
 use utoipa::OpenApi;
+
+use crate::modules;
 
 /// What `/readyz` tells about this process.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ impl Process {
         let metrics = PrometheusBuilder::new()
             .set_buckets(&[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])?
             .install_recorder()?;
+        modules::ALL.iter().flat_map(|module| module.metrics).for_each(|metric| metric.describe());
         Ok(Self { roles, metrics })
     }
 }
@@ -122,9 +125,8 @@ struct Docs;
 
 pub(crate) fn openapi_json() -> String {
     let mut document = Docs::openapi();
-    document.merge(api::Docs::openapi());
-    document.merge(posting::http::Docs::openapi());
-    document.merge(shopbot::http::Docs::openapi());
-    document.merge(actions::http::Docs::openapi());
+    for openapi in modules::ALL.iter().filter_map(|module| module.openapi) {
+        document.merge(openapi());
+    }
     docs::openapi_json(&document)
 }

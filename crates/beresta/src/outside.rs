@@ -1,23 +1,26 @@
 //! The ways out of this process: the messengers and the fetcher, made once from the configuration.
 
 use anyhow::{Context, Result};
-use messengers::{Max, Messenger, Telegram};
+use messengers::{Max, Messengers, Telegram};
 use outbound::{Client, FetchSettings, Fetcher};
-use platform::{http::App, secrets::Secrets};
-use posting::{
-    alerts::{Mail, Teller},
-    dispatcher::{Credentials, Tools},
+use platform::{Db, http::App, secrets::Secrets};
+use posting::dispatcher::{Credentials, Deliveries};
+use shopbot::sender::Answers;
+use webhooks::{
+    manage::{Desk, SecretFiles},
+    sender::WebhookDeliveries,
 };
 
-use crate::config::Config;
+use crate::{alerts::MessengersAndMail, config::Config};
 
 #[derive(Clone)]
 pub(crate) struct Outside {
-    pub(crate) telegram: Messenger,
-    pub(crate) max: Messenger,
+    messengers: Messengers,
     pub(crate) fetcher: Fetcher,
     pub(crate) credentials: Credentials,
-    /// The tokens of the bots.
+    /// The same rules with the limits of webhooks.
+    webhook_fetcher: Fetcher,
+    /// The tokens of the bots, and the secrets of webhooks.
     secrets: Secrets,
 }
 
@@ -33,41 +36,35 @@ impl Outside {
         let (max, max_url) = client("max")?;
         let fetcher = Fetcher::new(FetchSettings { allow: config.fetch_allow.clone(), ..FetchSettings::default() })?;
         Ok(Self {
-            telegram: Messenger::Telegram(Telegram::new(telegram, &telegram_url)),
-            max: Messenger::Max(Max::new(max, &max_url)),
+            messengers: Messengers::new(Telegram::new(telegram, &telegram_url), Max::new(max, &max_url)),
             fetcher,
             credentials: Credentials::default(),
+            webhook_fetcher: webhooks::sender::fetcher(config.fetch_allow.clone())?,
             secrets: Secrets::default(),
         })
     }
 
-    pub(crate) fn teller(&self, app: &App, mail: Option<Mail>) -> Teller {
-        Teller { db: app.db.clone(), telegram: self.telegram.clone(), credentials: self.credentials.clone(), mail }
+    pub(crate) fn alert_sender(&self, config: &Config) -> MessengersAndMail {
+        MessengersAndMail { messengers: self.messengers.clone(), secrets: self.secrets.clone(), mail: config.mail.clone() }
     }
 
-    pub(crate) fn bot_teller(&self, app: &App) -> shopbot::alerts::Teller {
-        shopbot::alerts::Teller {
-            db: app.db.clone(),
-            telegram: self.telegram.clone(),
-            max: self.max.clone(),
-            secrets: self.secrets.clone(),
-        }
+    pub(crate) fn answers(&self, app: &App) -> Answers {
+        Answers { db: app.db.clone(), messengers: self.messengers.clone(), secrets: self.secrets.clone() }
     }
 
-    pub(crate) fn sender_tools(&self, app: &App) -> shopbot::sender::Tools {
-        shopbot::sender::Tools {
-            db: app.db.clone(),
-            telegram: self.telegram.clone(),
-            max: self.max.clone(),
-            secrets: self.secrets.clone(),
-        }
+    pub(crate) fn webhook_deliveries(&self, app: &App) -> WebhookDeliveries {
+        WebhookDeliveries { db: app.db.clone(), fetcher: self.webhook_fetcher.clone(), secrets: self.secrets.clone() }
     }
 
-    pub(crate) fn tools(&self, app: &App) -> Tools {
-        Tools {
+    pub(crate) fn webhook_desk(&self, db: &Db, config: &Config) -> Desk {
+        let files = SecretFiles { dir: config.data_dir.join("webhook-secrets") };
+        Desk { db: db.clone(), fetcher: self.webhook_fetcher.clone(), files }
+    }
+
+    pub(crate) fn deliveries(&self, app: &App) -> Deliveries {
+        Deliveries {
             db: app.db.clone(),
-            telegram: self.telegram.clone(),
-            max: self.max.clone(),
+            messengers: self.messengers.clone(),
             objects: app.objects.clone(),
             fetcher: self.fetcher.clone(),
             credentials: self.credentials.clone(),

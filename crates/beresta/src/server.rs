@@ -4,15 +4,19 @@ use std::{net::SocketAddr, sync::Arc};
 
 use anyhow::{Context, Result};
 use axum::Router;
+use futures::future::BoxFuture;
 use jiff::Timestamp;
-use planner::Planner;
 use platform::{
+    alerts::{self, AlertSource, AlertTeller, StorageLimits},
     bus::Bus,
+    console::ConsolePage,
+    door,
     embedded::Use,
     http::{self, App},
     jobs::{Registry, Runner},
+    module::{Role, put_schedules},
     objects::Objects,
-    process, upkeep,
+    process, retention,
 };
 use tokio::{
     net::TcpListener,
@@ -22,9 +26,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Config, Role},
-    database::{Database, MODULES},
-    listener,
+    config::Config,
+    database::Database,
+    listener, modules,
     operations::{self, Process},
     outside::Outside,
     tour,
@@ -35,7 +39,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) database: Database,
     pub(crate) app: App,
-    planner: Planner,
+    ended: Vec<BoxFuture<'static, ()>>,
     tasks: JoinSet<()>,
 }
 
@@ -67,96 +71,75 @@ impl Server {
         tasks.spawn(db.wake().clone().listen(stop.clone()));
         let roles: Vec<&'static str> = config.roles.iter().map(|role| role.as_str()).collect();
         tasks.spawn(process::report(db.clone(), roles.clone(), env!("CARGO_PKG_VERSION"), stop.clone()));
+        let chats = actions::http::Surface::new(config.actions.http);
+        let mut registry = Registry::new();
+        let mut of_modules = Router::new();
+        let (mut schedules, mut forgetting, mut ended) = (vec![retention::SCHEDULE], Vec::new(), Vec::new());
+        let (mut bots, mut pages) = (Vec::new(), Vec::new());
+        for service in modules::services(config, &app, &outside, &chats) {
+            registry.extend(service.jobs);
+            of_modules = of_modules.merge(service.router);
+            schedules.extend(service.schedules);
+            forgetting.extend(service.retention);
+            bots.extend(service.bots);
+            pages.extend(service.pages);
+            ended.extend(service.ended);
+            for worker in service.workers {
+                if config.roles.contains(&worker.role) {
+                    tasks.spawn(worker.run(stop.clone()));
+                }
+            }
+        }
+        let sources: Vec<AlertSource> = modules::ALL.iter().filter_map(|module| module.alerts).collect();
         if config.roles.contains(&Role::Runner) {
-            let runner = runner(config, &app, &outside, has_demo_jobs);
+            retention::register(&mut registry, &db, forgetting);
+            let sender = Arc::new(outside.alert_sender(config));
+            let teller = AlertTeller { db: db.clone(), sources: sources.clone(), public_url: config.public_url.clone(), sender };
+            alerts::register(&mut registry, teller);
+            if has_demo_jobs {
+                tour::jobs::register(&mut registry, &db);
+            }
+            let runner = Runner::new(db.clone(), registry, format!("pid-{}", std::process::id()));
             runner.register().await?;
-            upkeep::schedule(&db).await?;
-            posting::pull::schedule(&db).await?;
-            posting::upkeep::schedule(&db).await?;
-            shopbot::upkeep::schedule(&db).await?;
-            actions::upkeep::schedule(&db).await?;
-            planner::upkeep::schedule(&db).await?;
+            put_schedules(&db, &schedules).await?;
             tasks.spawn(runner.run(stop.clone()));
         }
+        if config.roles.contains(&Role::Monitor) {
+            let limits = StorageLimits {
+                database_bytes_max: Some(config.database_alert_bytes),
+                data_dir: database.embedded.as_ref().map(|_| config.data_dir.clone()),
+            };
+            tasks.spawn(alerts::watch(db.clone(), sources, limits, stop.clone()));
+        }
+        let mut router = operations::router(Arc::new(Process::new(roles)?));
         if config.roles.contains(&Role::Api) {
             tasks.spawn(bus.run(stop.clone()));
+            let console = console(config, &database, actions::http::router(chats), &pages);
+            router = router.merge(of_modules).merge(door::router(bots)).merge(console);
         }
-        if config.roles.contains(&Role::Dispatcher) {
-            let settings = posting::dispatcher::Settings {
-                in_flight_max: config.dispatch_in_flight_max,
-                in_flight_per_workspace_max: (config.dispatch_in_flight_max / 2).max(1),
-            };
-            tasks.spawn(posting::Dispatcher::new(outside.tools(&app), settings).run(stop.clone()));
-            let sender = shopbot::Sender::new(outside.sender_tools(&app), shopbot::sender::Settings::default());
-            tasks.spawn(sender.run(stop.clone()));
-        }
-        if config.roles.contains(&Role::Monitor) {
-            tasks.spawn(posting::monitor::run(db.clone(), stop.clone()));
-            tasks.spawn(shopbot::monitor::run(db.clone(), stop.clone()));
-            tasks.spawn(actions::watchdog::run(db.clone(), config.watchdog_interval, stop.clone()));
-        }
-        let planner = Planner::new(db.clone());
-        let router = router(config, &database, &app, &planner, &outside, roles)?;
+        let router = http::wrap(router, config.limits).with_state(app.clone());
         tasks.spawn(listener::serve(listener, router, config.connections_max, stop));
-        Ok(Self { address, database, app, planner, tasks })
+        Ok(Self { address, database, app, ended, tasks })
     }
 
     /// Stops everything, letting what has begun come to its end.
     pub(crate) async fn stop(mut self) {
         self.app.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
-        // A call of an assistant may go on without its connection.
-        self.planner.ended().await;
+        futures::future::join_all(self.ended).await;
         self.app.db.pool().close().await;
     }
 }
 
-fn runner(config: &Config, app: &App, outside: &Outside, has_demo_jobs: bool) -> Runner {
-    let db = &app.db;
-    let mut registry = Registry::new();
-    upkeep::register(&mut registry, db);
-    posting::pull::register(&mut registry, db, outside.fetcher.clone(), posting::pull::Secrets::default());
-    posting::upkeep::register(&mut registry, db, &app.objects);
-    posting::alerts::register(&mut registry, outside.teller(app, config.mail.clone()));
-    shopbot::upkeep::register(&mut registry, db);
-    actions::upkeep::register(&mut registry, db);
-    planner::upkeep::register(&mut registry, db, config.planner);
-    shopbot::alerts::register(&mut registry, outside.bot_teller(app));
-    if has_demo_jobs {
-        tour::jobs::register(&mut registry, db);
-    }
-    Runner::new(db.clone(), registry, format!("pid-{}", std::process::id()))
-}
-
-fn router(
-    config: &Config,
-    database: &Database,
-    app: &App,
-    planner: &Planner,
-    outside: &Outside,
-    roles: Vec<&'static str>,
-) -> Result<Router> {
-    let process = Arc::new(Process::new(roles)?);
-    let mut router = operations::router(process);
-    if config.roles.contains(&Role::Api) {
-        let info = console::Info {
-            version: env!("CARGO_PKG_VERSION"),
-            started_at: Timestamp::now(),
-            database_place: database.place.clone(),
-            modules: MODULES,
-            is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
-        };
-        // One surface, mounted twice, so that the limits of streams count both.
-        let chats = actions::http::router(actions::http::Surface::new(config.actions));
-        router = router
-            .merge(http::api::router())
-            .merge(posting::http::router(outside.fetcher.clone()))
-            .merge(shopbot::http::router())
-            .merge(http::with_cors(chats.clone(), config.chat_origins.clone(), []))
-            .merge(planner::mcp::router(planner.clone(), config.mcp.clone()))
-            .merge(console::router(Arc::new(info), chats));
-    }
-    Ok(http::wrap(router, config.limits).with_state(app.clone()))
+fn console(config: &Config, database: &Database, chat_api: Router<App>, pages: &[ConsolePage]) -> Router<App> {
+    let info = console::Info {
+        version: env!("CARGO_PKG_VERSION"),
+        started_at: Timestamp::now(),
+        database_place: database.place.clone(),
+        modules: modules::ALL,
+        is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
+    };
+    console::router(Arc::new(info), chat_api, pages)
 }
 
 /// Completes when the process is asked to end: Ctrl-C or SIGTERM. It listens from the call on, not from the first look at what it returns, so

@@ -1,4 +1,4 @@
-//! Static files, compiled in. The client that everybody has is among them: the page of a chat is one more user of it.
+//! Static files, compiled in. The JavaScript client of the chat API is among them: the page of a chat uses it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,25 +1,38 @@
 //! The console: what a person sees of a workspace, rendered on the server.
 //!
-//! Modules add pages through the router of their own and an entry of the navigation; they extend `layout.html`.
+//! A page is one struct with the data of its region and one template (`views`); `page.rs` puts the region into the layout, or
+//! sends it alone when the script fetches it anew. The menu and what makes a page live are a list (`sections.rs`). A module
+//! adds a page of its own by a [`ConsolePage`], without a change in this crate.
 
 mod actions;
 mod assets;
-mod data;
 mod live;
-mod pages;
+mod operations;
+mod page;
 mod planner;
 mod posting;
+mod sections;
 mod session;
 mod shopbot;
 pub mod views;
 
 use std::sync::Arc;
 
-use axum::{Extension, Router, routing::get};
+use axum::{
+    Extension, Router,
+    extract::RawQuery,
+    response::Redirect,
+    routing::{MethodRouter, get},
+};
 use jiff::Timestamp;
-use platform::{Module, http::App};
+use platform::{console::ConsolePage, http::App, module::Module};
 
-/// What the console tells about the process it runs in.
+use page::Shown;
+use sections::Menu;
+use session::Visitor;
+use views::{ModuleRegion, PageHead};
+
+/// What the console shows of the process that it runs in.
 #[derive(Debug)]
 pub struct Info {
     pub version: &'static str,
@@ -27,22 +40,37 @@ pub struct Info {
     /// `embedded, in the data directory`, or where else.
     pub database_place: String,
     pub modules: &'static [Module],
-    /// Whether people reach it over https: then the cookie is sent over nothing else.
+    /// Whether browsers reach it over https: then the cookie is sent over https only.
     pub is_https: bool,
 }
 
-/// `chat_api` is the router of the module `actions`: the pages of chats call it too.
-pub fn router(info: Arc<Info>, chat_api: Router<App>) -> Router<App> {
+/// `chat_api` is the router of the module `actions`, which the page of a chat calls; `pages` are those that modules bring.
+pub fn router(info: Arc<Info>, chat_api: Router<App>, pages: &[ConsolePage]) -> Router<App> {
     Router::new()
-        .route("/", get(pages::home))
-        .merge(pages::router())
-        .merge(posting::router())
-        .merge(shopbot::router())
-        .merge(actions::router(chat_api))
-        .merge(planner::router())
-        .merge(session::router())
-        .merge(live::router())
+        .route("/", get(async || Redirect::to("/console")))
+        .nest("/console", all_pages(pages).merge(session::router()).merge(live::router()).merge(operations::changes()))
+        .nest("/console/fragments", all_pages(pages))
+        .nest("/console/chat", actions::api(chat_api))
         .layer(axum::middleware::map_response(session::protect))
         .merge(assets::router())
+        .layer(Extension(Arc::new(Menu::new(pages))))
         .layer(Extension(info))
+}
+
+/// Every page, for its own address and for that of its region.
+fn all_pages(brought: &[ConsolePage]) -> Router<App> {
+    let own = Router::new()
+        .merge(operations::router())
+        .merge(posting::router())
+        .merge(shopbot::router())
+        .merge(actions::router())
+        .merge(planner::router());
+    brought.iter().fold(own, |router, page| router.route(&format!("/{}", page.path), module_page(*page)))
+}
+
+fn module_page(page: ConsolePage) -> MethodRouter<App> {
+    get(async move |visitor: Visitor, RawQuery(query): RawQuery| -> Shown {
+        let html = (page.render)(&visitor.ctx, query.as_deref().unwrap_or_default()).await?;
+        visitor.show(PageHead::new(page.title, page.lead), &ModuleRegion { name: page.path, html })
+    })
 }

@@ -1,125 +1,137 @@
-//! What makes a page live: a stream that says which region is new, and the regions by themselves.
+//! The event stream of an open page: it says that something was published on the topics of the page, and the page then fetches its
+//! regions anew.
 //!
-//! Nobody watching means that nobody asks the database. While somebody watches, the stream looks when it is woken
-//! and every other second, and names only what has changed.
+//! The stream subscribes to the bus and runs no query of its own, however many pages are open.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use axum::{
-    Extension, Router,
-    extract::Path,
-    http::{StatusCode, Uri},
+    Router,
+    http::StatusCode,
     response::{
-        IntoResponse, Response,
+        IntoResponse,
         sse::{Event, KeepAlive, Sse},
     },
     routing::get,
 };
+use kernel::WorkspaceId;
 use platform::{
+    DbError,
+    bus::{SubscribeError, Subscription},
     http::{App, Ctx},
-    wake::Topic,
 };
-use tokio::sync::Semaphore;
-
-use crate::{
-    Info, data,
-    session::{PageError, Visitor, page},
-    views::{ErrorsFragment, HealthFragment, JobsFragment, JournalFragment},
+use tokio::{
+    sync::{Semaphore, mpsc},
+    time::{Instant, sleep_until},
 };
 
-/// The regions of the overview, and the topics that the pages of the modules watch.
-const NAMES: [&str; 8] = ["health", "jobs", "errors", "journal", "posting", "shopbot", "actions", "planner"];
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// However much happens, no stream looks more often than this.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+use crate::{page::Shown, sections::ANY_TOPIC, session::Visitor};
+
+/// A page is told at most this often, however much is published.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 /// How many streams one process serves; beyond that, pages are simply not live.
 const STREAMS_MAX: usize = 200;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A browser comes back by itself; by then its token is checked anew.
 const STREAM_MAX: Duration = Duration::from_mins(10);
 
-pub(crate) fn router() -> Router<App> {
-    Router::new().route("/console/live", get(live)).route("/console/fragments/{name}", get(fragment))
-}
-
-async fn fragment(
-    visitor: Visitor,
-    Extension(info): Extension<Arc<Info>>,
-    Path(name): Path<String>,
-    uri: Uri,
-) -> Result<Response, PageError> {
-    let ctx = &visitor.ctx;
-    if name == "health" {
-        return Ok(page(StatusCode::OK, &HealthFragment { health: data::health(ctx, &info).await }));
-    }
-    if !["jobs", "errors", "journal"].contains(&name.as_str()) {
-        if let Some(answer) = crate::shopbot::fragment(&visitor, &name, &uri).await? {
-            return Ok(answer);
-        }
-        if let Some(answer) = crate::actions::fragment(&visitor, &name, &uri).await? {
-            return Ok(answer);
-        }
-        if let Some(answer) = crate::planner::fragment(&visitor, &name, &uri).await? {
-            return Ok(answer);
-        }
-        return crate::posting::fragment(&visitor, &name, &uri).await;
-    }
-    let mut tx = ctx.begin().await?;
-    Ok(match name.as_str() {
-        "jobs" => page(StatusCode::OK, &JobsFragment { jobs: data::jobs_summary(&mut tx, ctx).await? }),
-        "errors" => page(StatusCode::OK, &ErrorsFragment { errors: data::errors(&mut tx, ctx).await? }),
-        _ => page(StatusCode::OK, &JournalFragment { journal: data::recent_journal(&mut tx, ctx).await? }),
-    })
-}
-
 static STREAMS: Semaphore = Semaphore::const_new(STREAMS_MAX);
 
-async fn live(visitor: Visitor, Extension(info): Extension<Arc<Info>>) -> Response {
-    let Ok(slot) = STREAMS.try_acquire() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
-    // Before the answer, which makes the page fetch everything: a change after that is then a change after this.
-    let seen = data::fingerprints(&visitor.ctx, &info).await;
-    let (sender, receiver) = tokio::sync::mpsc::channel(16);
+pub(crate) fn router() -> Router<App> {
+    Router::new().route("/live", get(live))
+}
+
+async fn live(visitor: Visitor) -> Shown {
+    let Ok(slot) = STREAMS.try_acquire() else { return Ok(StatusCode::SERVICE_UNAVAILABLE.into_response()) };
+    let topics = visitor.text("topics").unwrap_or_default();
+    // Before the response, upon which the page fetches its regions: a change after that fetch is then heard here.
+    let heard = LiveTopics::subscribe(&visitor.ctx, topics).await?;
+    let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
-        watch(visitor.ctx, info, seen, sender).await;
+        watch(visitor.ctx, heard, sender).await;
         drop(slot);
     });
     let stream = futures::stream::unfold(receiver, |mut receiver| async {
         receiver.recv().await.map(|event| (Ok::<_, Infallible>(event), receiver))
     });
-    Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response())
 }
 
-async fn watch(ctx: Ctx, info: Arc<Info>, mut seen: [u64; NAMES.len()], sender: tokio::sync::mpsc::Sender<Event>) {
-    let mut news = ctx.app.db.wake().subscribe(Topic::Jobs);
-    let mut published = ctx.app.db.wake().subscribe(Topic::Bus);
-    let deadline = tokio::time::Instant::now() + STREAM_MAX;
-    // Browsers that lost the server all come back at once, unless they are told different times.
+/// What a page listens to.
+struct LiveTopics {
+    topics: String,
+    workspace: Subscription,
+    system: Subscription,
+}
+
+impl LiveTopics {
+    async fn subscribe(ctx: &Ctx, topics: String) -> Result<Self, DbError> {
+        let bus = &ctx.app.bus;
+        let workspace = bus.watch(ctx.principal.workspace_id).await?;
+        Ok(Self { topics, workspace, system: bus.watch(WorkspaceId::SYSTEM).await? })
+    }
+
+    /// Waits for the next message, and says whether the page listens to its topic. None means that messages were missed.
+    async fn next(&mut self) -> Result<Option<bool>, SubscribeError> {
+        let (message, is_own) = tokio::select! {
+            message = self.workspace.next() => (message?, true),
+            message = self.system.next() => (message?, false),
+        };
+        Ok(message.map(|message| concerns(&self.topics, &message.topic, is_own)))
+    }
+}
+
+/// A topic of a page stands for itself and everything under it; of the system workspace only what it names is heard.
+fn concerns(topics: &str, published: &str, is_own: bool) -> bool {
+    let topic = published.split(':').next().unwrap_or_default();
+    topics.split(' ').any(|wanted| wanted == topic || (is_own && wanted == ANY_TOPIC))
+}
+
+async fn watch(ctx: Ctx, mut heard: LiveTopics, sender: mpsc::Sender<Event>) {
+    // With one retry time for all, browsers that lost the server would come back at the same moment.
     let retry = Duration::from_millis(2000 + rand_ms(3000));
     let _ = sender.send(Event::default().retry(retry).comment("hello")).await;
-    while tokio::time::Instant::now() < deadline && !sender.is_closed() {
-        let now = data::fingerprints(&ctx, &info).await;
-        for ((name, before), after) in NAMES.into_iter().zip(&mut seen).zip(now) {
-            if *before != after {
-                let event = Event::default().event("fragment").data(format!("{{\"name\":\"{name}\"}}"));
-                if sender.send(event).await.is_err() {
+    let (mut is_changed, mut tell_at, end) = (false, Instant::now(), Instant::now() + STREAM_MAX);
+    loop {
+        tokio::select! {
+            message = heard.next() => match message {
+                Ok(Some(concerns_page)) => is_changed |= concerns_page,
+                // This stream was too slow: what it missed is on the page once the page is fetched anew.
+                Ok(None) | Err(_) => match LiveTopics::subscribe(&ctx, heard.topics.clone()).await {
+                    Ok(again) => (heard, is_changed) = (again, true),
+                    Err(_) => return,
+                },
+            },
+            () = sleep_until(tell_at), if is_changed => {
+                // A browser drops an event without data.
+                if sender.send(Event::default().event("changed").data("{}")).await.is_err() {
                     return;
                 }
+                (is_changed, tell_at) = (false, Instant::now() + TELL_EVERY);
             }
-            *before = after;
-        }
-        tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-            _ = news.changed() => tokio::time::sleep(LOOK_AGAIN).await,
-            _ = published.changed() => tokio::time::sleep(LOOK_AGAIN).await,
+            () = sleep_until(end) => return,
             () = ctx.app.stop.cancelled() => return,
             () = sender.closed() => return,
         }
     }
 }
 
-/// Spread without a generator of random numbers: the low digits of the clock are random enough for this.
+/// Without a random number generator: the low digits of the clock are random enough for this.
 fn rand_ms(max: u64) -> u64 {
     let nanos =
         u64::from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos()));
     nanos % max
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_hears_its_topics_with_everything_under_them_and_of_the_system_only_what_it_names() {
+        assert!(concerns("chat", "chat:1", true) && concerns("posting chat", "chat", true));
+        assert!(!concerns("chat", "chatter", true) && !concerns("chat", "posting", true) && !concerns("", "chat", true));
+        assert!(concerns("* processes", "posting", true) && concerns("* processes", "processes", false));
+        assert!(!concerns("* processes", "jobs", false));
+    }
 }

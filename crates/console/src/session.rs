@@ -1,14 +1,13 @@
 //! Signing in with a token, which is then kept in a cookie that no script can read.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use askama::Template;
 use axum::{
     Extension, Form, Router,
-    extract::{FromRequestParts, Query, Request, State},
+    extract::{FromRequestParts, OriginalUri, Query, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware,
-    response::{Html, IntoResponse, Redirect, Response},
+    response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use kernel::{Problem, Scope, Secret};
@@ -17,25 +16,33 @@ use serde::Deserialize;
 
 use crate::{
     Info,
-    views::{ErrorPage, SignInPage},
+    page::document,
+    sections::Menu,
+    views::{ErrorPage, SignInPage, query_value},
 };
 
 const COOKIE: &str = "beresta_token";
-/// The browser refuses this name from anybody but this very host, over https.
+/// A browser accepts this name only from this very host, over https.
 const COOKIE_HTTPS: &str = "__Host-beresta_token";
 const COMMAND: &str = "beresta token create --workspace demo --scope console";
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub(crate) fn router() -> Router<App> {
-    Router::new().route("/console/sign-in", get(show_sign_in).post(sign_in)).route("/console/sign-out", post(sign_out))
+    Router::new().route("/sign-in", get(show_sign_in).post(sign_in)).route("/sign-out", post(sign_out))
 }
 
-/// Somebody who is signed in to the console.
+/// A signed-in request for a page.
 pub(crate) struct Visitor {
     pub(crate) ctx: Ctx,
-    /// What forms send back, to show that they came from our own pages.
+    /// The token that forms send back, to show that they came from our own pages.
     pub(crate) csrf: String,
+    /// The path of the page after `/console`.
+    pub(crate) path: String,
+    pub(crate) query: HashMap<String, String>,
+    /// Whether the region of the page is asked for alone.
+    pub(crate) is_fragment: bool,
+    pub(crate) menu: Arc<Menu>,
 }
 
 impl Visitor {
@@ -53,13 +60,16 @@ impl FromRequestParts<App> for Visitor {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |original| &original.0).clone();
+        let path = uri.path().strip_prefix("/console").unwrap_or_default();
+        let fragment = path.strip_prefix("/fragments");
         let sign_in = || {
             // A script gets 401 and goes to the sign-in page by itself.
-            if parts.uri.path().starts_with("/console/fragments/") || parts.uri.path() == "/console/live" {
+            if fragment.is_some() || path == "/live" {
                 return StatusCode::UNAUTHORIZED.into_response();
             }
-            let next = parts.uri.path_and_query().map_or("/console", |path| path.as_str());
-            Redirect::to(&format!("/console/sign-in?next={}", crate::views::query_value(next))).into_response()
+            let next = uri.path_and_query().map_or("/console", |path| path.as_str());
+            Redirect::to(&format!("/console/sign-in?next={}", query_value(next))).into_response()
         };
         let is_https = parts.extensions.get::<Arc<Info>>().is_some_and(|info| info.is_https);
         let Some(token) = cookie(&parts.headers, is_https) else { return Err(sign_in()) };
@@ -72,13 +82,22 @@ impl FromRequestParts<App> for Visitor {
             Err(problem) if problem.status == 401 => return Err(sign_in()),
             Err(problem) => return Err(PageError(problem).into_response()),
         };
-        let csrf = Secret::new(format!("csrf:{}", token.expose())).sha256_hex();
-        Ok(Self { ctx, csrf })
+        let menu = Extension::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let query = Query::try_from_uri(&uri)
+            .map_err(|rejection| PageError(Problem::bad_request("request.query", rejection.body_text())).into_response())?;
+        Ok(Self {
+            ctx,
+            csrf: Secret::new(format!("csrf:{}", token.expose())).sha256_hex(),
+            path: fragment.unwrap_or(path).to_owned(),
+            query: query.0,
+            is_fragment: fragment.is_some(),
+            menu: menu.0,
+        })
     }
 }
 
-/// Before an API that pages of ours call: the cookie stands for the token, which no script can read. What the token may do
-/// is checked behind it, as for everybody.
+/// Before an API that our own pages call: puts the token from the cookie, which no script can read, into the header. The API
+/// checks what the token may do.
 pub(crate) async fn cookie_as_token(mut request: Request, next: middleware::Next) -> Response {
     let is_change = request.method() != Method::GET && request.method() != Method::HEAD;
     if is_change && !is_same_origin(request.headers()) {
@@ -95,7 +114,7 @@ pub(crate) async fn cookie_as_token(mut request: Request, next: middleware::Next
     next.run(request).await
 }
 
-/// Browsers say where a request came from, in one of two ways; one that does not say is no browser.
+/// A browser names the origin of a request in one of two headers; a client that sends neither is no browser.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin" || site == "none";
@@ -133,7 +152,7 @@ fn own_path(next: Option<String>) -> String {
 }
 
 async fn show_sign_in(Query(query): Query<Next>) -> Response {
-    page(StatusCode::OK, &SignInPage { next: own_path(query.next), error: None, command: COMMAND.to_owned() })
+    document(StatusCode::OK, &SignInPage { next: own_path(query.next), error: None, command: COMMAND.to_owned() })
 }
 
 #[derive(Deserialize)]
@@ -150,13 +169,13 @@ async fn sign_in(
 ) -> Response {
     let next = own_path(form.next);
     let refuse = |status: StatusCode, message: String| {
-        page(status, &SignInPage { next: next.clone(), error: Some(message), command: COMMAND.to_owned() })
+        document(status, &SignInPage { next: next.clone(), error: Some(message), command: COMMAND.to_owned() })
     };
     if !is_same_origin(&headers) {
         return refuse(StatusCode::FORBIDDEN, "This request came from another site.".to_owned());
     }
     let token = Secret::new(form.token.trim());
-    // A token has no character that a cookie cannot hold; what has one cannot be a token.
+    // Every character of a token may stand in a cookie; a text with another character is not a token.
     let is_plain = token.expose().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     let found = if is_plain { Ctx::authenticate(&app, &token).await } else { Err(Problem::unauthorized("")) };
     match found {
@@ -186,21 +205,10 @@ async fn sign_out(
     Ok(([(header::SET_COOKIE, set_cookie(&info, "", 0))], Redirect::to("/console/sign-in")).into_response())
 }
 
-/// A rendered page.
-pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
-    match template.render() {
-        Ok(html) => (status, Html(html)).into_response(),
-        Err(error) => {
-            tracing::error!(%error, "console.render");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
-}
-
-/// A problem as a page for people.
+/// A problem, shown as a page.
 pub(crate) struct PageError(pub(crate) Problem);
 
-impl<E: Into<platform::http::Failure>> From<E> for PageError {
+impl<E: Into<Failure>> From<E> for PageError {
     fn from(error: E) -> Self {
         Self(error.into().0)
     }
@@ -222,11 +230,11 @@ impl IntoResponse for PageError {
             advice: advice.to_owned(),
             trace_id: Some(current_trace().to_string()),
         };
-        page(status, &error)
+        document(status, &error)
     }
 }
 
-/// Headers that keep pages ours: no foreign scripts, no frames, no copies in caches.
+/// Security headers of every page: no foreign scripts, no frames, no copies in caches.
 pub(crate) async fn protect(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));

@@ -64,7 +64,7 @@ older.addEventListener('click', async () => {
     page.messages.forEach(draw);
     hasOlder = page.next !== null;
     older.hidden = !hasOlder;
-    // What somebody reads stays where it is.
+    // What is being read stays where it is.
     log.scrollTop = log.scrollHeight - fromEnd;
   } catch (error) {
     notice('The older messages could not be read', error.message);
@@ -116,7 +116,7 @@ function showActions(active) {
   remember();
 }
 
-// What was active before a reload, so that an end that nobody saw is still told, once.
+// What was active before a reload, so that an end during the reload is still told, once.
 
 const memory = `beresta.chat.${chatId}`;
 
@@ -162,7 +162,7 @@ function showState(state, problem) {
     return location.assign(`/console/sign-in?next=${encodeURIComponent(location.pathname)}`);
   }
   setText(status, WORDS[state] ?? `This chat cannot be watched: ${problem.message}`);
-  // Nobody will say when they end.
+  // Their ends will not be heard.
   if (state === 'stopped') doings.replaceChildren();
   if (state !== 'live') return;
   log.removeAttribute('aria-busy');
@@ -174,7 +174,7 @@ const watch = watchChat({
   chatId, api, known: remembered(), history: PAGE, onActions: showActions, onEnd: showEnd, onMessage: draw, onState: showState,
 });
 
-// Nobody looks: let the connection go, a browser allows few of them to one server.
+// Hidden: let the connection go, a browser allows few of them to one server.
 const mind = () => (document.hidden ? watch.pause() : watch.resume());
 document.addEventListener('visibilitychange', mind);
 addEventListener('pagehide', () => watch.pause());

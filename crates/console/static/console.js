@@ -1,16 +1,16 @@
-// Keeps the page current: the server names a fragment that changed, the page fetches it and puts it in place.
+// Keeps the page current: the server says that something was published on the topics of the page, the page fetches its regions anew
+// and puts them in place.
 
 const MIN_INTERVAL_MS = 1000;
 const RETRY_MS = 5000;
 
 const root = document.documentElement;
 const skewMs = (Date.parse(document.body.dataset.now) || Date.now()) - Date.now();
+// The filters of a page are those of its regions.
+const fragments = `/console/fragments${location.pathname.slice('/console'.length)}${location.search}`;
 const regions = (scope = document) => [...scope.querySelectorAll('[data-fragment]')];
-const region = (name, scope = document) => regions(scope).find((element) => element.dataset.fragment === name);
-// What the server names is a fragment, or a topic that several fragments show a part of.
-const named = (name) => regions().filter(({ dataset }) => dataset.fragment === name || dataset.topic === name);
 
-// Relative times, in the words of the server (`Moment` in views.rs).
+// Relative times, in the words of the server (`Moment` in views/parts.rs).
 
 function age(seconds) {
   const steps = [[60, 1, 's'], [3600, 60, 'min'], [172800, 3600, 'h'], [Infinity, 86400, 'd']];
@@ -18,58 +18,62 @@ function age(seconds) {
   return `${Math.floor(seconds / unit)}\u00a0${word}`;
 }
 
+const ahead = new WeakSet(); // times that were still to come when they were last told
+
 function tellTimes(scope = document) {
   for (const time of scope.querySelectorAll('time[data-ago], time[data-age]')) {
-    const seconds = Math.trunc((Date.now() + skewMs - Date.parse(time.dateTime)) / 1000);
-    if (Number.isNaN(seconds)) continue;
+    const sinceMs = Date.now() + skewMs - Date.parse(time.dateTime);
+    if (Number.isNaN(sinceMs)) continue;
+    const seconds = Math.trunc(sinceMs / 1000);
     const span = age(Math.abs(seconds));
     const ago = seconds === 0 ? 'now' : seconds > 0 ? `${span} ago` : `in ${span}`;
     const text = 'age' in time.dataset ? span : ago;
     if (time.textContent !== text) time.textContent = text;
+    // That time passes is not published: what the page says of a moment that has come is fetched anew.
+    if (sinceMs < 0) ahead.add(time);
+    else if (ahead.delete(time)) want();
   }
 }
 
-// Fragments.
+// Regions.
 
-const waiting = new Map(); // name -> timer of the next fetch
-const fetched = new Map(); // name -> when the last fetch began
-const shown = new Map(); // name -> when the fetch that is on the page began
+let waiting = 0; // the timer of the next fetch
+let fetched = -Infinity; // when the last fetch began
+let shown = 0; // when the fetch that is on the page began
 
 function signIn() {
   location.assign(`/console/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
-function want(name) {
-  if (document.hidden || waiting.has(name) || !region(name)) return;
-  const delay = Math.max(0, (fetched.get(name) ?? -Infinity) + MIN_INTERVAL_MS - performance.now());
-  waiting.set(name, setTimeout(() => refresh(name), delay));
+function want() {
+  if (document.hidden || waiting || regions().length === 0) return;
+  waiting = setTimeout(refresh, Math.max(0, fetched + MIN_INTERVAL_MS - performance.now()));
 }
 
-const wantAll = () => regions().forEach((element) => want(element.dataset.fragment));
-
-async function refresh(name) {
+async function refresh() {
   const began = performance.now();
-  fetched.set(name, began);
-  waiting.delete(name);
+  fetched = began;
+  waiting = 0;
   try {
-    // The filters of the page are those of its regions.
-    const answer = await fetch(`/console/fragments/${encodeURIComponent(name)}${location.search}`, {
+    const answer = await fetch(fragments, {
       headers: { accept: 'text/html', 'x-requested-with': 'beresta-console' },
       cache: 'no-store',
       redirect: 'error',
     });
     if (answer.status === 401) return signIn();
     if (!answer.ok) return;
-    const fresh = region(name, new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    const old = region(name);
-    if (!fresh || !old || began < (shown.get(name) ?? 0)) return;
-    if (isBeingRead(old)) return want(name);
-    shown.set(name, began);
-    replace(old, document.adoptNode(fresh));
+    const fresh = regions(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    if (began < shown) return;
+    shown = began;
+    for (const old of regions()) {
+      const same = fresh.find(({ dataset }) => dataset.fragment === old.dataset.fragment);
+      if (same && isBeingRead(old)) want();
+      else if (same) replace(old, document.adoptNode(same));
+    }
   } catch { /* the stream says so, and asks for everything once it is back */ }
 }
 
-// A selection inside a region is somebody copying: wait for them.
+// A selection inside a region: a person copies from it, so it is left alone until they are done.
 function isBeingRead(element) {
   const selection = getSelection();
   return !selection.isCollapsed && selection.containsNode(element, true);
@@ -81,7 +85,7 @@ function replace(old, fresh) {
   for (const row of fresh.querySelectorAll('[data-key]')) {
     if (!known.has(row.dataset.key)) row.classList.add('fresh');
   }
-  // What somebody has opened stays open.
+  // What the reader has opened stays open.
   for (const { id } of old.querySelectorAll('details[open][id]')) {
     fresh.querySelector(`details[id="${CSS.escape(id)}"]`)?.setAttribute('open', '');
   }
@@ -98,7 +102,7 @@ function replace(old, fresh) {
   }
 }
 
-// The live stream. It is closed while nobody looks: a browser allows few connections to one server.
+// The live stream. It is closed while the page is hidden: a browser allows few connections to one server.
 
 let stream = null;
 let retry = 0;
@@ -112,18 +116,15 @@ function show(state) {
 
 function connect() {
   disconnect();
-  stream = new EventSource('/console/live');
-  stream.addEventListener('open', () => { show('live'); wantAll(); });
-  stream.addEventListener('fragment', (event) => {
-    try { named(JSON.parse(event.data).name).forEach((element) => want(element.dataset.fragment)); } catch { /* not a name: nothing to fetch */ }
-  });
-  stream.addEventListener('resync', wantAll);
+  stream = new EventSource(`/console/live?topics=${encodeURIComponent(document.body.dataset.topics)}`);
+  stream.addEventListener('open', () => { show('live'); want(); });
+  stream.addEventListener('changed', want);
   stream.addEventListener('error', () => {
     show('reconnecting');
     if (stream.readyState !== EventSource.CLOSED) return;
     // The server refused: ask why with a plain request, which can tell that we are signed out.
     retry = setTimeout(connect, RETRY_MS);
-    fetch('/console/fragments/health', { method: 'HEAD', cache: 'no-store' })
+    fetch(fragments, { method: 'HEAD', cache: 'no-store' })
       .then((answer) => { if (answer.status === 401) signIn(); }, () => {});
   });
 }

@@ -12,7 +12,7 @@ pub mod scope;
 pub mod secret;
 pub mod text;
 
-pub use adapter::{AdapterError, Category, ErrorScope};
+pub use adapter::{AdapterError, Category, ErrorKind, ErrorScope};
 pub use clock::Clock;
 pub use envelope::{Correlation, Envelope, ErrorBody, Meta};
 pub use ids::{TraceId, WorkspaceId, new_id};

@@ -4,7 +4,7 @@
 //! bounded size, and an answer that is not in the provider's words blames neither the channel nor the message.
 
 use bytes::Bytes;
-use kernel::{AdapterError, Category, ErrorScope, Secret, redact};
+use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret, redact};
 use outbound::{CallError, Client, Reply};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -18,6 +18,22 @@ const RAW_BYTES_MAX: usize = 16 << 10;
 /// Shorter ones are not secrets, and cutting them out would damage ids.
 const TOKEN_BYTES_MIN: usize = 8;
 
+/// What a failure is: what every error of an adapter is decided by.
+pub(crate) type Meaning = (Category, ErrorScope, ErrorKind);
+
+/// The message cannot be sent as it is.
+pub(crate) const INVALID: Meaning = (Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid);
+
+/// The chat or the bot cannot be sent to.
+pub(crate) const fn of_channel(kind: ErrorKind) -> Meaning {
+    (Category::Permanent, ErrorScope::Channel, kind)
+}
+
+/// The provider as a whole does not take the call now.
+pub(crate) const fn of_platform(kind: ErrorKind) -> Meaning {
+    (Category::Transient, ErrorScope::Platform, kind)
+}
+
 /// What repeating a call would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
@@ -28,8 +44,12 @@ pub(crate) enum Repeat {
 }
 
 impl Repeat {
-    const fn is_unknown(self) -> bool {
-        matches!(self, Self::Duplicates)
+    /// What a failure on the provider's side is, after which nobody knows whether the call was carried out.
+    pub(crate) const fn failure(self) -> ErrorKind {
+        match self {
+            Self::Duplicates => ErrorKind::UnknownOutcome,
+            Self::Harmless => ErrorKind::Unavailable,
+        }
     }
 }
 
@@ -49,7 +69,9 @@ pub(crate) async fn call(
 fn no_answer(error: CallError, token: &Secret, repeat: Repeat) -> AdapterError {
     let mut error = AdapterError::from(error);
     error.message = without_token_text(&error.message, token).unwrap_or(error.message);
-    error.outcome_unknown &= repeat.is_unknown();
+    if error.outcome_unknown() && repeat == Repeat::Harmless {
+        error.kind = ErrorKind::Timeout;
+    }
     error
 }
 
@@ -73,44 +95,32 @@ fn without_token_text(text: &str, token: &Secret) -> Option<String> {
 /// An answer that is not in the provider's words: a proxy's page, a redirect, a success that says nothing.
 pub(crate) fn foreign(reply: &Reply, repeat: Repeat) -> AdapterError {
     let status = reply.status;
-    // Whoever redirects or refuses has not done the work. Whoever fails or claims success may have.
-    let outcome_unknown = repeat.is_unknown() && !(300..500).contains(&status);
-    let (category, scope) = match status {
-        413 => (Category::Permanent, ErrorScope::Delivery),
-        _ => (Category::Transient, ErrorScope::Platform),
+    let meaning = match status {
+        413 => INVALID,
+        429 => of_platform(ErrorKind::RateLimited),
+        // A server that redirects or refuses has not done the work. One that fails or claims success may have.
+        300..500 => of_platform(ErrorKind::Unavailable),
+        _ => of_platform(repeat.failure()),
     };
-    AdapterError {
-        category,
-        scope,
-        code: if status < 300 { "unreadable_answer".to_owned() } else { status.to_string() },
-        retry_after_ms: retry_after_ms(reply),
-        message: format!("an answer with status {status} that is not in the provider's words"),
-        raw: raw_of(reply),
-        outcome_unknown,
-    }
+    let code = if status < 300 { "unreadable_answer".to_owned() } else { status.to_string() };
+    let message = format!("an answer with status {status} that is not in the provider's words");
+    AdapterError { retry_after_ms: retry_after_ms(reply), raw: raw_of(reply), ..refused(meaning, code, &message) }
 }
 
 /// An answer in the provider's words that refuses.
-pub(crate) fn refused(category: Category, scope: ErrorScope, code: impl Into<String>, message: &str) -> AdapterError {
-    AdapterError {
-        category,
-        scope,
-        code: code.into(),
-        retry_after_ms: None,
-        message: redact::snippet(message, MESSAGE_CHARS_MAX),
-        raw: Value::Null,
-        outcome_unknown: false,
-    }
+pub(crate) fn refused(meaning: Meaning, code: impl Into<String>, message: &str) -> AdapterError {
+    let (category, scope, kind) = meaning;
+    AdapterError::new(category, scope, kind, code, redact::snippet(message, MESSAGE_CHARS_MAX))
 }
 
 /// What we refuse ourselves, before any call: the provider cannot be asked for it.
 pub(crate) fn invalid(message: &str) -> AdapterError {
-    refused(Category::Permanent, ErrorScope::Delivery, "validation_failed", message)
+    refused(INVALID, "validation_failed", message)
 }
 
 /// A token that no request can carry.
 pub(crate) fn malformed_token() -> AdapterError {
-    refused(Category::Permanent, ErrorScope::Channel, "token_malformed", "the token has characters that no token has")
+    refused(of_channel(ErrorKind::Unauthorized), "token_malformed", "the token has characters that no token has")
 }
 
 /// The `Retry-After` header of a 429.
@@ -171,9 +181,9 @@ mod tests {
     fn only_a_send_that_may_have_happened_is_unknown() {
         for (status, unknown) in [(200, true), (302, false), (403, false), (404, false), (429, false), (502, true)] {
             let error = foreign(&reply(status, "<html>"), Repeat::Duplicates);
-            assert_eq!(error.outcome_unknown, unknown, "{status}");
+            assert_eq!(error.outcome_unknown(), unknown, "{status}");
             assert_eq!((error.category, error.scope), (Category::Transient, ErrorScope::Platform), "{status}");
-            assert!(!foreign(&reply(status, "<html>"), Repeat::Harmless).outcome_unknown, "{status}");
+            assert!(!foreign(&reply(status, "<html>"), Repeat::Harmless).outcome_unknown(), "{status}");
         }
     }
 

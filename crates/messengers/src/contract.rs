@@ -4,7 +4,7 @@
 //! record each acknowledged step before the next one begins. What it repeats by itself (a chat that moved, an
 //! attachment that is not ready) was refused by the provider before, and so had none.
 //!
-//! `outcome_unknown` of an error is set for sends only: repeating a send may show the message twice, while repeating an
+//! An error of kind `UnknownOutcome` comes from sends only: repeating a send may show the message twice, while repeating an
 //! edit, a deletion, an upload or a probe changes nothing.
 
 use bytes::Bytes;

@@ -7,6 +7,7 @@
 mod answer;
 mod contract;
 mod inbound;
+pub mod limits;
 mod max;
 mod messenger;
 mod multipart;
@@ -15,5 +16,5 @@ mod telegram;
 pub use contract::{Button, Buttons, Channel, Media, MediaKind, MediaSource, Meta, ParseMode, Raw, Sent, Uploaded};
 pub use inbound::{Inbound, InboundKind, Unreadable};
 pub use max::{Max, NOT_READY_PAUSES, UPLOAD_LIFETIME};
-pub use messenger::Messenger;
+pub use messenger::{Messenger, Messengers, PROVIDERS};
 pub use telegram::Telegram;

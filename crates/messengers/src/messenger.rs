@@ -1,8 +1,37 @@
 //! The messengers by one name. An enum rather than a trait object: there are two of them, and both are known here.
 
-use kernel::{AdapterError, Secret};
+use kernel::{AdapterError, ErrorKind, Secret};
 
+use crate::answer::{self, of_channel};
 use crate::{Channel, Max, Media, Meta, Sent, Telegram, Uploaded};
+
+/// The names of the providers, as tables, settings and addresses write them.
+pub const PROVIDERS: [&str; 2] = ["telegram", "max"];
+
+/// The messengers of this installation, by the names of their providers.
+#[derive(Clone, Debug)]
+pub struct Messengers {
+    telegram: Messenger,
+    max: Messenger,
+}
+
+impl Messengers {
+    pub const fn new(telegram: Telegram, max: Max) -> Self {
+        Self { telegram: Messenger::Telegram(telegram), max: Messenger::Max(max) }
+    }
+
+    /// The messenger of a provider. A name that is not in [`PROVIDERS`] is an error of the channel that has it.
+    pub fn of(&self, provider: &str) -> Result<&Messenger, AdapterError> {
+        match provider {
+            "telegram" => Ok(&self.telegram),
+            "max" => Ok(&self.max),
+            _ => {
+                let message = format!("there is no messenger `{provider}`; there are: {}", PROVIDERS.join(", "));
+                Err(answer::refused(of_channel(ErrorKind::Invalid), "provider_unknown", &message))
+            }
+        }
+    }
+}
 
 /// Cheap to clone: the connections are shared.
 #[derive(Clone, Debug)]
@@ -97,5 +126,23 @@ impl Messenger {
             Self::Telegram(telegram) => telegram.check(token).await,
             Self::Max(max) => max.check(token).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use outbound::Client;
+
+    use super::*;
+
+    #[test]
+    fn every_provider_has_its_messenger_and_an_unknown_name_is_an_error() {
+        let client = Client::new(&outbound::Settings::default()).unwrap();
+        let all = Messengers::new(Telegram::new(client.clone(), "http://t"), Max::new(client, "http://m"));
+        assert!(matches!(all.of("telegram"), Ok(Messenger::Telegram(_))) && matches!(all.of("max"), Ok(Messenger::Max(_))));
+        assert!(PROVIDERS.iter().all(|provider| all.of(provider).is_ok()));
+        let error = all.of("Telegram").unwrap_err();
+        assert_eq!((error.kind, error.scope), (ErrorKind::Invalid, kernel::ErrorScope::Channel));
+        assert_eq!(error.message, "there is no messenger `Telegram`; there are: telegram, max");
     }
 }

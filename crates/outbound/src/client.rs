@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Once, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
-use kernel::{AdapterError, Category, ErrorScope, redact};
+use kernel::{AdapterError, Category, ErrorKind, ErrorScope, redact};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
@@ -66,16 +66,11 @@ pub enum CallError {
 
 impl From<CallError> for AdapterError {
     fn from(error: CallError) -> Self {
-        let outcome_unknown = matches!(error, CallError::OutcomeUnknown(_));
-        Self {
-            category: Category::Transient,
-            scope: ErrorScope::Platform,
-            code: if outcome_unknown { "no_answer" } else { "unreachable" }.to_owned(),
-            retry_after_ms: None,
-            message: error.to_string(),
-            raw: Value::Null,
-            outcome_unknown,
-        }
+        let (kind, code) = match error {
+            CallError::NotSent(_) => (ErrorKind::Unavailable, "unreachable"),
+            CallError::OutcomeUnknown(_) => (ErrorKind::UnknownOutcome, "no_answer"),
+        };
+        Self::new(Category::Transient, ErrorScope::Platform, kind, code, error.to_string())
     }
 }
 

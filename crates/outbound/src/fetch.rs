@@ -6,6 +6,7 @@
 //! outsider cannot tell a blocked address from a closed or an absent one.
 
 mod error;
+mod post;
 mod vet;
 
 #[cfg(test)]
@@ -30,6 +31,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 pub use error::FetchError;
+pub use post::{PostError, PostRequest, Posted};
 use vet::{Lookup, Pinned, Vetting, host_port};
 
 use crate::client::{SettingsError, describe, install_crypto};

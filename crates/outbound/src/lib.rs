@@ -6,4 +6,4 @@ mod client;
 mod fetch;
 
 pub use client::{CallError, Client, Reply, Settings, SettingsError};
-pub use fetch::{FetchError, FetchRequest, FetchSettings, Fetched, Fetcher};
+pub use fetch::{FetchError, FetchRequest, FetchSettings, Fetched, Fetcher, PostError, PostRequest, Posted};

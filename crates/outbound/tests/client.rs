@@ -68,7 +68,7 @@ async fn a_provider_that_cannot_be_reached_never_saw_the_request() {
     let port = socket.local_addr().unwrap().port();
     let error = call(&format!("http://127.0.0.1:{port}{TOKEN_PATH}")).await.unwrap_err();
     assert!(matches!(error, CallError::NotSent(_)), "{error}");
-    assert!(!AdapterError::from(error).outcome_unknown);
+    assert!(!AdapterError::from(error).outcome_unknown());
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn a_request_that_left_without_a_whole_answer_has_an_unknown_outcome() {
         let error = call_within(limit, &url).await.unwrap_err();
         assert!(matches!(error, CallError::OutcomeUnknown(_)), "{name}: {error}");
         assert!(!error.to_string().contains("AAAA"), "{name}: the token is in the error: {error}");
-        assert!(AdapterError::from(error).outcome_unknown);
+        assert!(AdapterError::from(error).outcome_unknown());
     }
 }
 

@@ -307,7 +307,7 @@ pub async fn previews(tx: &mut PgConnection, filter: &PreviewFilter) -> Result<V
                     and ($2::text is null
                          or $2 = case when p.status = 'pending' and p.expires_at <= platform.now() then 'expired' else p.status end)
                     and ($3::bigint is null
-                         or (p.created_at, p.preview_id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                         or (p.created_at, p.preview_id) < (platform.at_micros($3), $4))
                   order by p.created_at desc, p.preview_id desc limit $5) p
           order by p.created_at desc, p.preview_id desc"
     );
@@ -385,15 +385,4 @@ pub async fn calls_of(tx: &mut PgConnection, preview: &PreviewRead) -> Result<Ve
         .fetch_all(tx)
         .await?;
     Ok(rows)
-}
-
-/// Changes when somebody calls, a call is answered, something changes, or a minute is over (previews run out by themselves).
-pub async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    let query = "select concat_ws(' ', date_trunc('minute', platform.now()),
-                        (select c.change_id from planner.changes c where c.workspace_id = platform.workspace_id()
-                          order by c.change_id desc limit 1),
-                        (select md5(string_agg(concat_ws(' ', l.request_id, l.execution_time_ms), ' ' order by l.created_at desc, l.request_id))
-                           from (select l.request_id, l.execution_time_ms, l.created_at from planner.mcp_request_log l
-                                  where l.workspace_id = platform.workspace_id() order by l.created_at desc limit 50) l))";
-    Ok(sqlx::query_scalar(query).fetch_one(tx).await?)
 }

@@ -5,6 +5,7 @@ pub mod model;
 mod calls;
 mod error;
 mod log;
+mod module;
 mod sql;
 mod store;
 mod turns;
@@ -12,7 +13,8 @@ mod turns;
 pub mod engine;
 pub mod glance;
 pub mod mcp;
-pub mod upkeep;
+pub mod retention;
 
 pub use engine::{Answer, Applied, Caller, Planner, ReadTool, Settings, Watch};
+pub use module::{MODULE, PlannerSettings, service};
 pub use sql::SQL;

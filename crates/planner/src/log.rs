@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use kernel::{WorkspaceId, redact};
-use platform::{Db, DbError, db::insist};
+use platform::{Db, DbError, outbox::retry_until_recorded, wake::Topic};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -60,6 +60,7 @@ impl Entry {
         let mut tx = db.begin(caller.workspace).await?;
         store::log_request(&mut *tx, caller, request_id, name, &body).await?;
         tx.commit().await?;
+        db.wake().tell(Topic::BUS);
         Ok(Self { db: db.clone(), workspace: caller.workspace, request_id, started, place })
     }
 
@@ -76,7 +77,7 @@ impl Entry {
         if let Err(error) = write(&db, &outcome).await {
             tracing::warn!(%error, request.id = %outcome.request_id, "planner.log");
             tokio::spawn(async move {
-                insist("an answer in the request log", || write(&db, &outcome)).await;
+                retry_until_recorded("an answer in the request log", || write(&db, &outcome)).await;
                 drop(place);
             });
         }
@@ -89,6 +90,7 @@ async fn write(db: &Db, outcome: &Outcome) -> Result<(), DbError> {
         LoggedResponse { body: &outcome.body, execution_time_ms: outcome.elapsed_ms, error_message: outcome.error.as_deref() };
     store::log_response(&mut *tx, outcome.workspace, outcome.request_id, response).await?;
     tx.commit().await?;
+    db.wake().tell(Topic::BUS);
     Ok(())
 }
 

@@ -6,9 +6,9 @@ pub const SQL: Module = Module {
     name: "planner",
     schemas: &["planner"],
     prelude: sql_files!["prelude": "is_text" "is_line" "is_days" "due_days"],
-    migrations: sql_files!["migrations": "0001_people" "0002_batches" "0003_goals" "0004_log"],
+    migrations: sql_files!["migrations": "0001_people" "0002_batches" "0003_goals" "0004_log" "0005_no_topic" "0006_events"],
     functions: sql_files!["functions":
-        "stamp" "topic" "award_of" "day_names" "day_numbers" "today" "find_person" "take_turn" "set_time_zone"
+        "award_of" "day_names" "day_numbers" "today" "find_person" "take_turn" "set_time_zone"
         "show_goal" "show_step" "show_habit" "show_mark" "outcome" "add_change" "give_xp" "take_back_xp" "total_xp"
         "find_goal" "find_step" "find_habit" "read_order" "arrange_steps"
         "create_goal" "update_goal" "complete_goal" "reopen_goal" "delete_goal"

@@ -3,7 +3,7 @@
 //! A module publishes inside its transaction; after the commit a wake-up makes one reader per process fetch what
 //! is new and hand it to the subscribers of each topic. A subscriber may resume from the last position it saw: it
 //! gets everything after it, in order, or is told that the gap cannot be filled. A slow subscriber is dropped, not
-//! waited for; it comes back with its position.
+//! waited for; it comes back with its position. A watcher hears every topic of its workspace, from now on.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -25,6 +25,8 @@ use crate::{Db, DbError, wake::Topic as WakeTopic};
 /// How many messages wait for one subscriber before it counts as slow.
 const WAITING_MAX: usize = 1024;
 const PAGE: i32 = 1000;
+/// Stands for every topic where subscribers are kept. No topic has this name: the table refuses an empty one.
+const ANY_TOPIC: &str = "";
 const READ_ALL_AFTER: &str =
     "select topic, workspace_id, position, payload::text, is_more_coming from bus.read_all_after($1, $2)";
 const READ_TOPIC_AFTER: &str = "select position, payload::text from bus.read_topic_after($1, $2, $3, $4)";
@@ -64,6 +66,7 @@ impl FromStr for Position {
 
 #[derive(Clone, Debug)]
 pub struct Message {
+    pub topic: Arc<str>,
     pub position: Position,
     /// JSON as text, because it is handed on far more often than anybody looks into it: once for each watcher.
     pub payload: Arc<str>,
@@ -78,7 +81,7 @@ pub enum SubscribeError {
     Db(#[from] DbError),
 }
 
-/// Publishes in the caller's transaction. After the commit, call `db.wake().tell(Topic::Bus)`.
+/// Publishes in the caller's transaction. After the commit, call `db.wake().tell(Topic::BUS)`.
 pub async fn publish(tx: &mut PgConnection, workspace: WorkspaceId, topic: &str, payload: &Value) -> Result<(), DbError> {
     sqlx::query("select bus.publish($1, $2, $3)").bind(workspace.uuid()).bind(topic).bind(payload).execute(tx).await?;
     Ok(())
@@ -131,31 +134,34 @@ impl Bus {
         topic: &str,
         after: Option<Position>,
     ) -> Result<Subscription, SubscribeError> {
-        let now = self.position().await?;
-        let (tx, live) = mpsc::channel(WAITING_MAX);
-        {
-            let mut state = self.hub.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.position.get_or_insert(now);
-            state.subscribers.entry((workspace, topic.to_owned())).or_default().push(tx);
-        }
-        self.hub.started.notify_one();
         // Registered first and caught up second: what comes in between arrives twice and is told apart by its position.
-        let mut subscription = Subscription {
-            bus: self.clone(),
-            workspace,
-            topic: topic.to_owned(),
-            position: after.unwrap_or(now),
-            missed: Vec::new().into_iter(),
-            is_caught_up: false,
-            live,
-        };
+        let mut subscription = self.register(workspace, topic).await?;
+        subscription.position = after.unwrap_or(subscription.position);
         subscription.read_page().await?;
         Ok(subscription)
     }
 
+    /// Everything that is published in the workspace from now on, whatever its topic.
+    pub async fn watch(&self, workspace: WorkspaceId) -> Result<Subscription, DbError> {
+        self.register(workspace, ANY_TOPIC).await
+    }
+
+    async fn register(&self, workspace: WorkspaceId, topic: &str) -> Result<Subscription, DbError> {
+        let position = self.position().await?;
+        let (tx, live) = mpsc::channel(WAITING_MAX);
+        {
+            let mut state = self.hub.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.position.get_or_insert(position);
+            state.subscribers.entry((workspace, topic.to_owned())).or_default().push(tx);
+        }
+        self.hub.started.notify_one();
+        let (bus, missed) = (self.clone(), Vec::new().into_iter());
+        Ok(Subscription { bus, workspace, topic: topic.to_owned(), position, missed, is_caught_up: true, live })
+    }
+
     /// Hands on what is new until told to stop.
     pub async fn run(self, stop: CancellationToken) {
-        let mut news = self.db.wake().subscribe(WakeTopic::Bus);
+        let mut news = self.db.wake().subscribe(WakeTopic::BUS);
         let mut held_back = HELD_BACK_MIN;
         loop {
             news.mark_unchanged();
@@ -229,8 +235,10 @@ struct Row {
 
 impl Row {
     fn into_message(self) -> Option<(Key, Message)> {
-        let key = (self.workspace_id?.into(), self.topic?);
-        Some((key, Message { position: self.position?.parse().ok()?, payload: self.payload?.into() }))
+        let topic = self.topic?;
+        let message =
+            Message { topic: topic.as_str().into(), position: self.position?.parse().ok()?, payload: self.payload?.into() };
+        Some(((self.workspace_id?.into(), topic), message))
     }
 }
 
@@ -260,9 +268,11 @@ impl Hub {
             return;
         }
         state.position = Some(message.position);
-        if let Some(subscribers) = state.subscribers.get_mut(key) {
-            // A full queue means a slow reader: dropping the sender ends its subscription.
-            subscribers.retain(|subscriber| subscriber.try_send(message.clone()).is_ok());
+        for key in [key, &(key.0, ANY_TOPIC.to_owned())] {
+            if let Some(subscribers) = state.subscribers.get_mut(key) {
+                // A full queue means a slow reader: dropping the sender ends its subscription.
+                subscribers.retain(|subscriber| subscriber.try_send(message.clone()).is_ok());
+            }
         }
     }
 }
@@ -275,7 +285,7 @@ impl Drop for Subscription {
     }
 }
 
-/// A place in the stream of one topic.
+/// A place in the stream of one topic, or of all topics of a workspace.
 #[derive(Debug)]
 pub struct Subscription {
     bus: Bus,
@@ -329,9 +339,10 @@ impl Subscription {
             rows => rows?,
         };
         self.is_caught_up = rows.len() < usize::try_from(PAGE).unwrap_or(0);
-        let messages = rows
-            .into_iter()
-            .filter_map(|(position, payload)| Some(Message { position: position.parse().ok()?, payload: payload.into() }));
+        let topic: Arc<str> = self.topic.as_str().into();
+        let messages = rows.into_iter().filter_map(|(position, payload)| {
+            Some(Message { topic: topic.clone(), position: position.parse().ok()?, payload: payload.into() })
+        });
         self.missed = messages.collect::<Vec<_>>().into_iter();
         Ok(())
     }

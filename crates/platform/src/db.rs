@@ -133,29 +133,8 @@ impl Db {
     }
 }
 
-/// After this long the lease of whatever is to be recorded is long over, and what a sweeper decided stands.
-const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
-
-/// Calls again and again while the database is away, for what must not be forgotten: the result of something that was done
-/// outside. Nothing when the database refused, or was away for too long.
-pub async fn insist<T, F: Future<Output = Result<T, DbError>>>(what: &str, call: impl Fn() -> F) -> Option<T> {
-    let started = std::time::Instant::now();
-    let mut pause = Duration::from_millis(50);
-    loop {
-        match call().await {
-            Ok(value) => return Some(value),
-            Err(error) if error.is_retryable() && started.elapsed() < KEEP_TRYING_FOR => {
-                tracing::warn!(%error, what, "db.insist");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(2));
-            }
-            Err(error) => {
-                tracing::error!(%error, what, "db.insist");
-                return None;
-            }
-        }
-    }
-}
+/// Longer than any statement of ours may take: what has not answered by then never will.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_mins(1);
 
 /// Gives up on an answer that a broken network swallowed: the server's own timeouts do not reach us then.
 pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {

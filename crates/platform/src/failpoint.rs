@@ -10,6 +10,13 @@ static ODDS: LazyLock<Option<HashMap<String, f64>>> = LazyLock::new(|| {
     Some(text.split(',').filter_map(odds).collect())
 });
 
+/// A place of a module, `posting.claimed`.
+pub(crate) fn hit_in(module: &str, place: &str) {
+    if ODDS.is_some() {
+        hit(&format!("{module}.{place}"));
+    }
+}
+
 pub fn hit(name: &str) {
     if let Some(odds) = ODDS.as_ref().and_then(|all| all.get(name))
         && rand::random::<f64>() < *odds

@@ -7,20 +7,27 @@ pub mod error;
 pub mod install;
 mod sql;
 
+pub mod alerts;
 pub mod bus;
 pub mod failpoint;
 pub mod jobs;
 pub mod journal;
+pub mod module;
 pub mod objects;
+pub mod outbox;
 pub mod process;
 pub mod reads;
+pub mod retention;
 pub mod secrets;
+pub mod settings;
 pub mod tokens;
-pub mod upkeep;
 pub mod wake;
 pub mod workspaces;
 
+pub mod console;
 pub mod http;
+
+pub mod door;
 
 pub use db::{Db, Settings};
 pub use error::DbError;

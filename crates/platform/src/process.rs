@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::WorkspaceId;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -29,5 +30,7 @@ pub async fn report(db: Db, roles: Vec<&'static str>, version: &'static str, sto
             () = stop.cancelled() => {}
         }
     }
-    let _ = sqlx::query("delete from ops.processes where process_id = $1").bind(process_id).execute(db.pool()).await;
+    let query = "with gone as (delete from ops.processes where process_id = $1 returning process_id)
+                 select bus.publish($2, 'processes', '{}') from gone";
+    let _ = sqlx::query(query).bind(process_id).bind(WorkspaceId::SYSTEM.uuid()).execute(db.pool()).await;
 }

@@ -1,4 +1,4 @@
-//! What people and programs read about jobs, journal and errors: the same for the API and the console.
+//! What people and programs read about jobs, journal, errors and alerts: the same for the API and the console.
 //!
 //! Everything is read inside a transaction of one workspace, newest first and by key, and no count goes on for
 //! ever: with a million parked jobs these queries stay as cheap as with ten.
@@ -10,9 +10,9 @@ use kernel::Problem;
 
 /// A time as the database gave it.
 pub type Time = Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::{FromRow, PgConnection};
+use sqlx::{FromRow, PgConnection, types::Json};
 use uuid::Uuid;
 
 use crate::DbError;
@@ -139,11 +139,6 @@ pub async fn job_type_counts(tx: &mut PgConnection) -> Result<Vec<JobTypeCounts>
     Ok(sqlx::query_as(query).bind(COUNT_MAX).fetch_all(tx).await?)
 }
 
-/// The number of the newest job of all workspaces: it changes whenever there is a new one.
-pub async fn last_job_id(tx: &mut PgConnection) -> Result<i64, DbError> {
-    Ok(sqlx::query_scalar("select last_value from ops.jobs_id_seq").fetch_one(tx).await?)
-}
-
 /// How many jobs succeeded in each minute of the last hour, oldest first.
 pub async fn succeeded_per_minute(tx: &mut PgConnection) -> Result<Vec<i64>, DbError> {
     let query = "select coalesce(n, 0) from generate_series(0, 59) as minute left join (
@@ -213,7 +208,7 @@ pub async fn journal(tx: &mut PgConnection, filter: &JournalFilter) -> Result<Ve
     let query = "select id, ts, source, action, subject, trace_id, data from ops.journal
                   where workspace_id = platform.workspace_id()
                     and ($1::text is null or action = $1) and ($2::text is null or trace_id = $2)
-                    and ($3::bigint is null or (ts, id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                    and ($3::bigint is null or (ts, id) < (platform.at_micros($3), $4))
                   order by ts desc, id desc limit $5";
     Ok(sqlx::query_as(query)
         .bind(&filter.action)
@@ -240,6 +235,83 @@ pub async fn errors(tx: &mut PgConnection, limit: i64) -> Result<Vec<ErrorRead>,
     let query = "select id, ts, source, op, message, retryable, trace_id from ops.errors
                   where workspace_id = platform.workspace_id() order by ts desc, id desc limit $1";
     Ok(sqlx::query_as(query).bind(limit).fetch_all(tx).await?)
+}
+
+/// Of an alert so many subjects are read, those with the highest count.
+const SUBJECTS_MAX: i64 = 10;
+
+/// One kind of trouble, with what is in it.
+#[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
+pub struct AlertRead {
+    /// Who found it; `ops` is the platform itself.
+    pub module: String,
+    pub alert: String,
+    /// Over all subjects.
+    pub count: i64,
+    #[serde(serialize_with = "time")]
+    #[schema(value_type = String, format = DateTime)]
+    pub raised_at: Timestamp,
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub told_at: Option<Timestamp>,
+    /// When the last of its subjects was acknowledged; absent while any is not.
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub acknowledged_at: Option<Timestamp>,
+    pub acknowledged_by: Option<String>,
+    /// Absent while it lasts.
+    #[serde(serialize_with = "maybe_time")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub cleared_at: Option<Timestamp>,
+    pub subjects_count: i64,
+    /// The first ten.
+    #[schema(value_type = Vec<AlertSubject>)]
+    pub subjects: Json<Vec<AlertSubject>>,
+}
+
+/// A channel, a bot, a job type that is in trouble; empty when it is the workspace as a whole.
+#[derive(Clone, Debug, Deserialize, Serialize, utoipa::ToSchema)]
+pub struct AlertSubject {
+    pub subject: String,
+    pub count: i64,
+    pub sample: Option<String>,
+    pub why: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub since: Option<jiff::Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    pub raised_at: jiff::Timestamp,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AlertFilter {
+    pub module: Option<String>,
+    pub alert: Option<String>,
+    /// What was wrong before, instead of what is wrong now.
+    pub is_cleared: bool,
+}
+
+/// By module and name. There are as many as there are kinds, so the list is short.
+pub async fn alerts(tx: &mut PgConnection, filter: &AlertFilter) -> Result<Vec<AlertRead>, DbError> {
+    let query =
+        "select a.module, a.alert, sum(a.count)::bigint as count, min(a.raised_at) as raised_at, max(a.told_at) as told_at,
+                        case when bool_and(a.acknowledged_at is not null) then max(a.acknowledged_at) end as acknowledged_at,
+                        case when bool_and(a.acknowledged_at is not null) then max(a.acknowledged_by) end as acknowledged_by,
+                        max(a.cleared_at) as cleared_at, count(*) as subjects_count,
+                        jsonb_agg(jsonb_build_object('subject', a.subject, 'count', a.count, 'sample', a.sample, 'why', a.why,
+                                                     'since', a.since, 'raised_at', a.raised_at) order by a.place)
+                            filter (where a.place <= $4) as subjects
+                   from (select x.*, row_number() over (partition by x.module, x.alert order by x.count desc, x.subject) as place
+                           from ops.alerts x
+                          where x.workspace_id = platform.workspace_id() and (x.cleared_at is not null) = $3
+                            and ($1::text is null or x.module = $1) and ($2::text is null or x.alert = $2)) a
+                  group by a.module, a.alert order by a.module, a.alert";
+    Ok(sqlx::query_as(query)
+        .bind(&filter.module)
+        .bind(&filter.alert)
+        .bind(filter.is_cleared)
+        .bind(SUBJECTS_MAX)
+        .fetch_all(tx)
+        .await?)
 }
 
 /// A process that reported lately.

@@ -5,8 +5,9 @@
 //! follows the commit, at most once per interval, on a connection of its own.
 
 use std::{
+    collections::HashMap,
     sync::{
-        Arc,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicU8, Ordering},
     },
     time::Duration,
@@ -17,38 +18,26 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// What may be new.
+/// What may be new. A module declares its own: `const DELIVERIES: Topic = Topic::new("deliveries", …)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
-    Jobs,
-    Bus,
-    /// A post to send.
-    Deliveries,
-    /// An answer of a bot to send.
-    Answers,
+pub struct Topic {
+    name: &'static str,
+    /// How often at most the other processes are told.
+    interval: Duration,
 }
 
 impl Topic {
-    const ALL: [Self; 4] = [Self::Jobs, Self::Bus, Self::Deliveries, Self::Answers];
+    pub const JOBS: Self = Self::new("jobs", Duration::from_millis(50));
+    /// People look at a screen: told soon.
+    pub const BUS: Self = Self::new("bus", Duration::from_millis(10));
 
-    fn channel(self) -> &'static str {
-        match self {
-            Self::Jobs => "beresta_jobs",
-            Self::Bus => "beresta_bus",
-            Self::Deliveries => "beresta_deliveries",
-            Self::Answers => "beresta_answers",
-        }
-    }
-
-    /// How often at most other processes are told.
-    fn interval(self) -> Duration {
-        match self {
-            Self::Jobs | Self::Deliveries => Duration::from_millis(50),
-            // Somebody looks at a screen.
-            Self::Bus | Self::Answers => Duration::from_millis(10),
-        }
+    pub const fn new(name: &'static str, interval: Duration) -> Self {
+        Self { name, interval }
     }
 }
+
+/// The one channel of NOTIFY; the payload says which topic, and which process speaks.
+pub const CHANNEL: &str = "beresta_wake";
 
 #[derive(Clone, Debug)]
 pub struct Wake {
@@ -60,10 +49,8 @@ struct Inner {
     pool: PgPool,
     /// Our own notifications come back to us; this tells them apart.
     process: Uuid,
-    jobs: Line,
-    bus: Line,
-    deliveries: Line,
-    answers: Line,
+    /// The topics that this process has told of or listens to.
+    lines: RwLock<HashMap<&'static str, Arc<Line>>>,
 }
 
 #[derive(Debug)]
@@ -80,30 +67,32 @@ impl Line {
     fn new() -> Self {
         Self { local: watch::Sender::new(0), remote: AtomicU8::new(IDLE) }
     }
+
+    fn ring(&self) {
+        self.local.send_modify(|n| *n += 1);
+    }
 }
 
 impl Wake {
     pub(crate) fn new(pool: PgPool) -> Self {
-        let line = Line::new;
-        let inner = Inner { pool, process: Uuid::new_v4(), jobs: line(), bus: line(), deliveries: line(), answers: line() };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(Inner { pool, process: Uuid::new_v4(), lines: RwLock::default() }) }
     }
 
     /// Tells this process and, soon, the others. Call it after the commit.
     pub fn tell(&self, topic: Topic) {
         let line = self.line(topic);
-        line.local.send_modify(|n| *n += 1);
+        line.ring();
         // In one step: between a look and a store the sender could find nothing more to do and end.
         let next = |state| Some(if state == IDLE { SENDING } else { SENDING_AND_MORE });
         if line.remote.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(IDLE) {
-            tokio::spawn(self.clone().tell_others(topic));
+            tokio::spawn(self.clone().tell_others(topic, line));
         }
     }
 
     /// Waits until the other processes have been told, for a process that is about to end.
     pub async fn flush(&self) {
-        for topic in Topic::ALL {
-            while self.line(topic).remote.load(Ordering::Acquire) != IDLE {
+        for line in self.lines() {
+            while line.remote.load(Ordering::Acquire) != IDLE {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
@@ -120,20 +109,12 @@ impl Wake {
         while !stop.is_cancelled() {
             let listening = async {
                 let mut listener = PgListener::connect_with(&self.inner.pool).await?;
-                listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
+                listener.listen(CHANNEL).await?;
                 pause = Duration::from_millis(100);
-                // Whatever was said while nobody listened is found by looking.
-                for topic in Topic::ALL {
-                    self.ring(topic);
-                }
-                let own = self.inner.process.to_string();
+                // What was told while this process did not listen is found by looking.
+                self.lines().iter().for_each(|line| line.ring());
                 while let Some(notification) = listener.try_recv().await? {
-                    if notification.payload() != own {
-                        let topic = Topic::ALL.into_iter().find(|topic| topic.channel() == notification.channel());
-                        if let Some(topic) = topic {
-                            self.ring(topic);
-                        }
-                    }
+                    self.hear(notification.payload());
                 }
                 Ok::<(), sqlx::Error>(())
             };
@@ -150,31 +131,37 @@ impl Wake {
         }
     }
 
-    fn ring(&self, topic: Topic) {
-        self.line(topic).local.send_modify(|n| *n += 1);
-    }
-
-    fn line(&self, topic: Topic) -> &Line {
-        match topic {
-            Topic::Jobs => &self.inner.jobs,
-            Topic::Bus => &self.inner.bus,
-            Topic::Deliveries => &self.inner.deliveries,
-            Topic::Answers => &self.inner.answers,
+    /// A topic that nothing in this process uses is passed over.
+    fn hear(&self, payload: &str) {
+        let Some((topic, process)) = payload.split_once(' ') else { return };
+        if process == self.inner.process.to_string() {
+            return;
+        }
+        if let Some(line) = self.inner.lines.read().unwrap_or_else(PoisonError::into_inner).get(topic) {
+            line.ring();
         }
     }
 
-    async fn tell_others(self, topic: Topic) {
-        let line = self.line(topic);
+    fn lines(&self) -> Vec<Arc<Line>> {
+        self.inner.lines.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    fn line(&self, topic: Topic) -> Arc<Line> {
+        if let Some(line) = self.inner.lines.read().unwrap_or_else(PoisonError::into_inner).get(topic.name) {
+            return Arc::clone(line);
+        }
+        let mut lines = self.inner.lines.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(lines.entry(topic.name).or_insert_with(|| Arc::new(Line::new())))
+    }
+
+    async fn tell_others(self, topic: Topic, line: Arc<Line>) {
+        let payload = format!("{} {}", topic.name, self.inner.process);
         loop {
-            let sent = sqlx::query("select pg_notify($1, $2)")
-                .bind(topic.channel())
-                .bind(self.inner.process.to_string())
-                .execute(&self.inner.pool)
-                .await;
+            let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(&payload).execute(&self.inner.pool).await;
             if let Err(error) = sent {
                 tracing::debug!(%error, "wake.notify");
             }
-            tokio::time::sleep(topic.interval()).await;
+            tokio::time::sleep(topic.interval).await;
             if line.remote.compare_exchange(SENDING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 return;
             }

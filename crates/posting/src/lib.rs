@@ -1,5 +1,6 @@
 //! Posting: one post to many channels, and nothing lost.
 
+mod module;
 mod sql;
 mod store;
 
@@ -11,7 +12,11 @@ pub mod monitor;
 pub mod ops;
 pub mod pull;
 pub mod reads;
-pub mod upkeep;
+pub mod retention;
 
 pub use dispatcher::Dispatcher;
+pub use module::{MODULE, service};
 pub use sql::SQL;
+
+/// There may be a delivery to send.
+pub const DELIVERIES: platform::wake::Topic = platform::wake::Topic::new("deliveries", std::time::Duration::from_millis(50));

@@ -116,6 +116,18 @@ pub async fn keep(
     Ok(blob_ref)
 }
 
+/// Where an item of media is to be fetched from, if it is known by nothing but its address.
+fn address(item: &Value) -> Option<&str> {
+    let is_kept =
+        ["blob_ref", "file_id", "attachment_token"].iter().any(|key| item.get(*key).is_some_and(|name| !name.is_null()));
+    item.get("url").and_then(Value::as_str).filter(|_| !is_kept)
+}
+
+/// Whether a post has media that is to be fetched.
+pub(crate) fn has_addresses(payload: &Value) -> bool {
+    payload.get("media").and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| address(item).is_some()))
+}
+
 /// Brings the media of a post that is known by its address into our storage, and names it by what it is from then on.
 pub async fn keep_all(
     db: &Db,
@@ -126,18 +138,15 @@ pub async fn keep_all(
 ) -> Result<(), Problem> {
     let Some(items) = payload.get_mut("media").and_then(Value::as_array_mut) else { return Ok(()) };
     for item in items {
-        let Some(item) = item.as_object_mut() else { continue };
-        let is_kept =
-            ["blob_ref", "file_id", "attachment_token"].iter().any(|key| item.get(*key).is_some_and(|value| !value.is_null()));
-        let Some(url) = item.get("url").and_then(Value::as_str).filter(|_| !is_kept) else { continue };
+        let Some(url) = address(item).map(ToOwned::to_owned) else { continue };
         let request = FetchRequest { body_bytes_max: FETCH_BYTES_MAX, ..FetchRequest::default() };
         let file = fetcher
-            .fetch(url, &request)
+            .fetch(&url, &request)
             .await
             .map_err(|error| Problem::validation("media", format!("the media at this address cannot be had: {error}")))?;
         let content_type = file.content_type.as_deref().unwrap_or("application/octet-stream");
         let blob_ref = keep(db, objects, workspace, file.body, content_type).await?;
-        item.insert("blob_ref".to_owned(), blob_ref.into());
+        item["blob_ref"] = blob_ref.into();
     }
     Ok(())
 }

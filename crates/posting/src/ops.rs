@@ -303,8 +303,8 @@ async fn end(db: &Db, tx: Transaction<'static, Postgres>, mode: Mode) -> Result<
         return Ok(tx.rollback().await?);
     }
     tx.commit().await?;
-    db.wake().tell(Topic::Deliveries);
-    db.wake().tell(Topic::Bus);
+    db.wake().tell(crate::DELIVERIES);
+    db.wake().tell(Topic::BUS);
     Ok(())
 }
 

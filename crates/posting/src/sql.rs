@@ -14,7 +14,7 @@ pub const SQL: Module = Module {
         "is_channel_settings"
     ],
     migrations: sql_files!["migrations":
-        "0001_channels" "0002_messages" "0003_deliveries" "0004_events" "0005_ingest"
+        "0001_channels" "0002_messages" "0003_deliveries" "0004_events" "0005_ingest" "0007_alerts" "0008_door" "0009_events"
     ],
     functions: sql_files!["functions":
         "canonical_url"
@@ -24,16 +24,15 @@ pub const SQL: Module = Module {
         "normalize_text"
         "read_html"
         "read_markdown"
-        "redact_text"
-        "safe_error"
-        "snippet"
         "tag_attributes"
         "tag_error"
         "utf16_length"
+        "provider_limits"
         "policy" "count_deliveries" "count_inserted"
         "normalize_payload" "content_hash" "message_tags" "scheduled_for" "is_routed" "media_problem" "plan_telegram" "plan_max" "render"
-        "admit" "take_receipt" "fan_out" "enqueue_messages_and_deliveries" "take_pull_items"
+        "note_refusal" "request_hash" "find_receipt" "take_receipt" "tell_duplicate" "look_at_post" "fan_out" "enqueue_messages_and_deliveries" "take_pull_items"
         "lock_gates" "can_follow" "find_heads" "claim_deliveries" "start_sending" "still_held" "record_progress"
+        "tell_posts_sent" "tell_failed" "tell_paused"
         "walk_to_sent" "mark_sent_late" "mark_sent_many" "mark_sent"
         "retry_at" "claims_of" "release_claims" "close_key" "penalize" "hold_delivery" "finish_attempt" "end_delivery" "schedule_retry" "fail_permanent"
         "expire_leases" "settle" "waiting_for" "due_workspaces" "next_due_at" "repair_target" "beat" "give_back" "rebuild_counters"
@@ -41,6 +40,7 @@ pub const SQL: Module = Module {
         "manual_note" "hold_channel" "hold_group" "requeue" "requeue_dead" "requeue_failed" "pause_channel" "enable_channel"
         "disable_group" "enable_group" "rotate_auth" "release_stale"
         "withdraw" "follow_post"
-        "see_media_origin" "doom_media" "forget_media" "id_at" "forget" "find_orphan_events" "check_alerts" "expired_raw"
+        "see_media_origin" "doom_media" "forget_media" "forget" "find_orphan_events" "expired_raw"
+        "find_trouble" "alert_targets" "check_alerts"
     ],
 };

@@ -3,14 +3,14 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use kernel::WorkspaceId;
-use platform::DbError;
+use platform::{DbError, door::Admission};
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 /// A delivery that is being sent, with everything an adapter needs.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(crate) struct Sending {
+pub struct Sending {
     pub(crate) workspace_id: Uuid,
     pub(crate) delivery_id: Uuid,
     pub(crate) channel_id: String,
@@ -190,11 +190,6 @@ pub(crate) async fn expire_leases(db: impl PgExecutor<'_>) -> Result<i32, DbErro
     Ok(sqlx::query_scalar("select posting.expire_leases()").fetch_one(db).await?)
 }
 
-/// Looks for trouble; how many alerts were told.
-pub(crate) async fn check_alerts(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select posting.check_alerts()").fetch_one(db).await?)
-}
-
 /// Where the secret behind an `auth_ref` is kept.
 pub(crate) async fn secret_ref(
     db: impl PgExecutor<'_>,
@@ -206,28 +201,47 @@ pub(crate) async fn secret_ref(
     Ok(sqlx::query_scalar(query).bind(workspace).bind(auth_ref).bind(platform).fetch_optional(db).await?)
 }
 
-/// What the door said to a request.
-#[derive(Debug, sqlx::FromRow)]
-pub(crate) struct Admission {
-    pub(crate) verdict: String,
-    pub(crate) workspace_id: Option<Uuid>,
-    pub(crate) endpoint_id: Option<Uuid>,
-    pub(crate) retry_after_seconds: Option<i32>,
-    pub(crate) bytes_max: Option<i32>,
+/// Writes down what the door refused, if it is time to.
+pub(crate) async fn note_refusal(db: impl PgExecutor<'_>, admission: &Admission, bytes: u64) -> Result<(), DbError> {
+    if admission.refused.is_some() {
+        sqlx::query("select posting.note_refusal($1, $2, $3, $4, $5)")
+            .bind(admission.workspace_id)
+            .bind(admission.endpoint_id)
+            .bind(&admission.verdict)
+            .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
+            .bind(admission.refused)
+            .execute(db)
+            .await?;
+    }
+    Ok(())
 }
 
-pub(crate) async fn admit(db: impl PgExecutor<'_>, secret_hash: &str, bytes: usize) -> Result<Admission, DbError> {
-    let query = "select * from posting.admit('webhook_push', $1, $2)";
-    Ok(sqlx::query_as(query).bind(secret_hash).bind(i64::try_from(bytes).unwrap_or(i64::MAX)).fetch_one(db).await?)
-}
-
-pub(crate) async fn enqueue_messages_and_deliveries(
+/// Looks at a post before anything costly is done for it; see the SQL for what comes back.
+pub(crate) async fn look_at_post(
     tx: &mut PgConnection,
     workspace: Uuid,
-    endpoint: Option<Uuid>,
-    kind: &str,
+    endpoint: Uuid,
     payload: &Value,
 ) -> Result<Value, DbError> {
-    let query = "select posting.enqueue_messages_and_deliveries($1, $2, $3, $4, null)";
-    Ok(sqlx::query_scalar(query).bind(workspace).bind(endpoint).bind(kind).bind(payload).fetch_one(tx).await?)
+    let query = "select posting.look_at_post($1, $2, $3)";
+    Ok(sqlx::query_scalar(query).bind(workspace).bind(endpoint).bind(payload).fetch_one(tx).await?)
+}
+
+/// A post that an endpoint took.
+#[derive(Debug)]
+pub(crate) struct NewPost {
+    pub(crate) workspace: Uuid,
+    pub(crate) endpoint_id: Uuid,
+    pub(crate) payload: Value,
+    /// The hash of what was sent, where the payload has changed since.
+    pub(crate) payload_hash: Option<String>,
+}
+
+pub(crate) async fn enqueue_messages_and_deliveries(tx: &mut PgConnection, post: &NewPost) -> Result<Value, DbError> {
+    let query = sqlx::query_scalar("select posting.enqueue_messages_and_deliveries($1, $2, 'push', $3, null, $4)")
+        .bind(post.workspace)
+        .bind(post.endpoint_id)
+        .bind(&post.payload)
+        .bind(&post.payload_hash);
+    Ok(query.fetch_one(tx).await?)
 }

@@ -8,12 +8,16 @@ pub const SQL: Module = Module {
     prelude: sql_files!["prelude":
         "clean_text" "fold_text" "fold_keywords" "is_pattern" "is_quick_replies" "is_variables" "is_check_pattern" "check_changed_rules"
     ],
-    migrations: sql_files!["migrations": "0001_bots" "0002_rules" "0003_conversations" "0004_logs"],
+    migrations: sql_files!["migrations":
+        "0001_bots" "0002_rules" "0003_conversations" "0004_logs" "0006_alerts" "0007_registry" "0008_outbox"
+        "0009_events"
+    ],
     functions: sql_files!["functions":
         "template_names" "render_template" "known_variables" "check_rules"
         "read_rule" "lock_rules" "save_rules" "save_rule" "enable_rule"
-        "match_rule" "decide" "handle_message" "take_message" "try_message" "find_bot" "keep_poison"
-        "claim_answers" "mark_sent_late" "mark_answers_sent" "short_error" "close_bot" "end_attempt" "retry_answer" "fail_answer"
-        "expire_answer_leases" "next_answer_at" "error_rate" "check_alerts" "forget"
+        "match_rule" "decide" "tell_decision" "handle_message" "take_message" "try_message" "keep_poison"
+        "due_workspaces" "claim_answers" "still_held" "mark_sent_late" "mark_answers_sent" "close_bot" "end_attempt" "retry_answer"
+        "fail_answer"
+        "expire_answer_leases" "next_answer_at" "error_rate" "find_trouble" "alert_targets" "check_alerts" "forget"
     ],
 };

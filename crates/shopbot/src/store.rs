@@ -5,35 +5,19 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use kernel::WorkspaceId;
-use platform::DbError;
+use platform::{DbError, door::BotUpdate};
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-/// Whose webhook it is.
-#[derive(Debug, sqlx::FromRow)]
-pub(crate) struct Hook {
-    pub(crate) workspace_id: Uuid,
-    pub(crate) endpoint_id: Uuid,
-    pub(crate) bytes_max: i32,
-    pub(crate) is_enabled: bool,
-}
-
-pub(crate) async fn find_bot(db: impl PgExecutor<'_>, provider: &str, secret_hash: &str) -> Result<Option<Hook>, DbError> {
-    let query = "select * from shopbot.find_bot($1, $2)";
-    Ok(sqlx::query_as(query).bind(provider).bind(secret_hash).fetch_optional(db).await?)
-}
-
 /// Takes a message from receipt to answer, in a transaction of its own; see the SQL of `handle_message` for what comes back.
-pub(crate) async fn take_message(
-    db: impl PgExecutor<'_>,
-    workspace: Uuid,
-    provider: &str,
-    message: &Value,
-    trace_id: &str,
-) -> Result<Value, DbError> {
-    let query = "select shopbot.take_message($1, $2, $3, $4)";
-    Ok(sqlx::query_scalar(query).bind(workspace).bind(provider).bind(message).bind(trace_id).fetch_one(db).await?)
+pub(crate) async fn take_message(db: impl PgExecutor<'_>, update: &BotUpdate, message: &Value) -> Result<Value, DbError> {
+    let query = sqlx::query_scalar("select shopbot.take_message($1, $2, $3, $4)")
+        .bind(update.workspace.uuid())
+        .bind(update.provider)
+        .bind(message)
+        .bind(update.trace.as_str());
+    Ok(query.fetch_one(db).await?)
 }
 
 /// What the bot would make of a message, with a state that the caller keeps.
@@ -53,19 +37,17 @@ pub(crate) async fn try_message(
 /// An update that is kept because it could not be handled.
 #[derive(Debug)]
 pub(crate) struct Poison<'a> {
-    pub(crate) provider: &'a str,
-    pub(crate) endpoint_id: Uuid,
     pub(crate) problem: &'a str,
     pub(crate) body_hash: &'a str,
     pub(crate) body: &'a str,
 }
 
 /// How often it was seen by now.
-pub(crate) async fn keep_poison(db: impl PgExecutor<'_>, workspace: Uuid, poison: &Poison<'_>) -> Result<i64, DbError> {
+pub(crate) async fn keep_poison(db: impl PgExecutor<'_>, update: &BotUpdate, poison: &Poison<'_>) -> Result<i64, DbError> {
     let row = sqlx::query_scalar("select shopbot.keep_poison($1, $2, $3, $4, $5, $6)")
-        .bind(workspace)
-        .bind(poison.provider)
-        .bind(poison.endpoint_id)
+        .bind(update.workspace.uuid())
+        .bind(update.provider)
+        .bind(update.endpoint_id)
         .bind(poison.problem)
         .bind(poison.body_hash)
         .bind(poison.body);
@@ -74,7 +56,7 @@ pub(crate) async fn keep_poison(db: impl PgExecutor<'_>, workspace: Uuid, poison
 
 /// An answer that is being sent, with everything an adapter needs.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(crate) struct Sending {
+pub struct Sending {
     pub(crate) workspace_id: Uuid,
     pub(crate) answer_id: Uuid,
     pub(crate) provider: String,
@@ -90,14 +72,29 @@ pub(crate) struct Sending {
     pub(crate) trace_id: Option<String>,
 }
 
+/// The workspaces with an answer to send, without those that are known.
+pub(crate) async fn due_workspaces(db: impl PgExecutor<'_>, known: &[WorkspaceId]) -> Result<Vec<WorkspaceId>, DbError> {
+    let known: Vec<Uuid> = known.iter().map(|workspace| workspace.uuid()).collect();
+    let ids: Vec<Uuid> = sqlx::query_scalar("select shopbot.due_workspaces($1)").bind(known).fetch_all(db).await?;
+    Ok(ids.into_iter().map(WorkspaceId::from).collect())
+}
+
 pub(crate) async fn claim_answers(
     db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
     run_id: &str,
     limit: i32,
     lease: Duration,
 ) -> Result<Vec<Sending>, DbError> {
-    let query = "select * from shopbot.claim_answers($1, $2, $3 * interval '1 second')";
-    Ok(sqlx::query_as(query).bind(run_id).bind(limit).bind(lease.as_secs_f64()).fetch_all(db).await?)
+    let query = "select * from shopbot.claim_answers($1, $2, $3 * interval '1 second', $4)";
+    let rows = sqlx::query_as(query).bind(run_id).bind(limit).bind(lease.as_secs_f64()).bind(workspace.uuid());
+    Ok(rows.fetch_all(db).await?)
+}
+
+pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &Sending) -> Result<bool, DbError> {
+    let query = "select shopbot.still_held($1, $2, $3)";
+    let row = sqlx::query_scalar(query).bind(sending.workspace_id).bind(sending.answer_id).bind(&sending.claim_token);
+    Ok(row.fetch_one(db).await?)
 }
 
 /// A success, on its way into the database.
@@ -145,19 +142,10 @@ pub(crate) async fn expire_answer_leases(db: impl PgExecutor<'_>) -> Result<i32,
 }
 
 /// When there may be something to claim.
-pub(crate) async fn next_answer_at(db: impl PgExecutor<'_>) -> Result<Option<Timestamp>, DbError> {
-    let at: Option<SqlTimestamp> = sqlx::query_scalar("select shopbot.next_answer_at()").fetch_one(db).await?;
+pub(crate) async fn next_answer_at(db: impl PgExecutor<'_>, workspace: WorkspaceId) -> Result<Option<Timestamp>, DbError> {
+    let query = "select shopbot.next_answer_at($1)";
+    let at: Option<SqlTimestamp> = sqlx::query_scalar(query).bind(workspace.uuid()).fetch_one(db).await?;
     Ok(at.map(SqlTimestamp::to_jiff))
-}
-
-/// Looks for trouble; how many alerts were told.
-pub(crate) async fn check_alerts(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select shopbot.check_alerts()").fetch_one(db).await?)
-}
-
-/// Forgets what is past its time; how many rows went.
-pub(crate) async fn forget(db: impl PgExecutor<'_>, limit: i32) -> Result<i32, DbError> {
-    Ok(sqlx::query_scalar("select shopbot.forget($1)").bind(limit).fetch_one(db).await?)
 }
 
 /// Returns `[{rule_id, version}]`.

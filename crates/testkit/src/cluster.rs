@@ -1,6 +1,10 @@
 //! The cluster that all test processes share. The first one starts it; it goes away shortly after the last.
 
-use std::{path::Path, sync::OnceLock, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+    time::Duration,
+};
 
 use platform::embedded::{Config, Embedded, Use};
 
@@ -11,8 +15,10 @@ const LINGER: Duration = Duration::from_secs(20);
 pub fn server() -> &'static Embedded {
     static SERVER: OnceLock<Embedded> = OnceLock::new();
     SERVER.get_or_init(|| {
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-postgres");
-        let mut config = Config::new(target, Use::Share);
+        let target = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-postgres");
+        // `cargo xtask test` names a folder in memory.
+        let dir = std::env::var_os("TEST_POSTGRES_DIR").map_or_else(target, PathBuf::from);
+        let mut config = Config::new(dir, Use::Share);
         config.is_durable = false;
         config.linger = LINGER;
         config.connections_max = 400;

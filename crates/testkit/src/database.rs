@@ -1,6 +1,6 @@
 //! A database per test: a copy of a template that has everything installed.
 
-use std::{future::Future, time::Duration};
+use std::{collections::BTreeSet, future::Future, sync::Mutex, time::Duration};
 
 use jiff::Timestamp;
 use kernel::{Clock, WorkspaceId};
@@ -28,7 +28,11 @@ impl TestDb {
 
     /// The same, with a clock that moves only when told to.
     pub async fn frozen() -> Self {
-        Self::with(&[platform::SQL], Clock::frozen(START.parse::<Timestamp>().expect("a time"))).await
+        Self::frozen_with(&[platform::SQL]).await
+    }
+
+    pub async fn frozen_with(modules: &[Module]) -> Self {
+        Self::with(modules, Clock::frozen(START.parse::<Timestamp>().expect("a time"))).await
     }
 
     pub async fn with(modules: &[Module], clock: Clock) -> Self {
@@ -108,13 +112,23 @@ pub async fn admin(statement: &str) {
     connection.execute(AssertSqlSafe(statement.to_owned())).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
 }
 
-/// Makes the template of these modules once, whichever test process comes first.
+/// The template of these modules, made by whichever test process comes first.
 async fn template(modules: &[Module]) -> String {
+    static MADE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let name = format!("template_{}", &install::fingerprint(modules)[..16]);
+    let is_made = MADE.lock().expect("nothing panics with this lock").contains(&name);
+    if !is_made {
+        make_template(modules, &name).await;
+        MADE.lock().expect("nothing panics with this lock").insert(name.clone());
+    }
+    name
+}
+
+async fn make_template(modules: &[Module], name: &str) {
     let mut connection = PgConnection::connect(&server().url("postgres")).await.expect("the test cluster answers");
     connection.execute("select pg_advisory_lock(hashtext('testkit.template'))").await.expect("the lock is taken");
     let is_ready: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
-        .bind(&name)
+        .bind(name)
         .fetch_one(&mut connection)
         .await
         .expect("the catalog answers");
@@ -128,14 +142,13 @@ async fn template(modules: &[Module]) -> String {
         };
         run(format!("drop database if exists {name} with (force)")).await;
         run(format!("create database {name}")).await;
-        let mut owner = PgConnection::connect(&server().url(&name)).await.expect("the template answers");
+        let mut owner = PgConnection::connect(&server().url(name)).await.expect("the template answers");
         if let Err(error) = platform::install(&mut owner, modules).await {
             panic!("the SQL does not install: {error}: {:?}", std::error::Error::source(&error).map(ToString::to_string));
         }
         owner.close().await.expect("the template is closed");
         run(format!("alter database {name} is_template true")).await;
     }
-    name
 }
 
 fn block_on(work: impl Future<Output = ()> + Send + 'static) {

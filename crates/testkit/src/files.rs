@@ -9,7 +9,8 @@ use serde_json::Value;
 pub fn every_sql_file_is_installed(crate_dir: &str, module: &Module) {
     for (dir, files) in [("prelude", module.prelude), ("migrations", module.migrations), ("functions", module.functions)] {
         let on_disk: BTreeSet<String> = fs::read_dir(Path::new(crate_dir).join("sql").join(dir))
-            .expect("a folder of SQL")
+            .into_iter()
+            .flatten()
             .map(|entry| entry.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned())
             .collect();
         let installed: BTreeSet<String> = files.iter().map(|file| file.name.to_owned()).collect();

@@ -1,10 +1,21 @@
-//! A real PostgreSQL for tests: one cluster for all test processes, a fresh database for each test.
+//! What tests share: a real PostgreSQL with a fresh database for each test, the world of a workspace, the rules of the catalog, simulated
+//! providers, requests, and waiting.
 
+pub mod alerts;
+pub mod catalog;
 pub mod clients;
 mod cluster;
 mod database;
+pub mod events;
 pub mod files;
+pub mod http;
 pub mod openapi;
+mod providers;
+mod waiting;
+mod world;
 
 pub use cluster::server;
 pub use database::{TestDb, admin, settings};
+pub use providers::WorldWithProviders;
+pub use waiting::{PATIENCE, until};
+pub use world::{World, code};

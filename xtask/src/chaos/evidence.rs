@@ -81,7 +81,7 @@ const DELIVERIES: &str = "
       from posting.deliveries d join posting.messages m using (workspace_id, message_id) order by d.created_at, d.delivery_id";
 const EVENTS: &str = "
     select e.delivery_id::text as delivery_id, e.action, e.attempt, e.result = 'error' as is_error,
-           coalesce(e.error->'outcome_unknown' = 'true', false) as is_unknown, coalesce(e.meta->'late' = 'true', false) as is_late,
+           coalesce(e.error->>'kind' = 'unknown_outcome', false) as is_unknown, coalesce(e.meta->'late' = 'true', false) as is_late,
            e.error->>'code' as code, e.meta->>'provider_message_id' as provider_message_id, (extract(epoch from e.ts) * 1000)::bigint as ms
       from posting.events e where e.delivery_id is not null order by e.ts, e.attempt";
 const TRANSITIONS: &str = "

@@ -3,6 +3,6 @@ create or replace function actions.chat_message(p_message actions.messages) retu
     select jsonb_build_object(
                'workspaceId', p_message.workspace_id, 'chatId', p_message.chat_id, 'messageId', p_message.message_id,
                'seq', p_message.seq, 'role', p_message.role, 'text', p_message.text,
-               'createdAt', actions.stamp(p_message.created_at))
+               'createdAt', platform.stamp(p_message.created_at))
            || case when p_message.metadata is null then '{}' else jsonb_build_object('metadata', p_message.metadata) end
 $$;

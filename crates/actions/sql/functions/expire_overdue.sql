@@ -26,6 +26,9 @@ begin
          where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
         returning * into action;
         perform actions.tell_action(action, 'action_timeout', null);
+        perform ops.emit_event(action.workspace_id, 'action.timed_out', jsonb_build_object('action_id', action.action_id,
+            'chat_id', action.chat_id, 'action_type', action.action_type, 'started_at', platform.stamp(action.created_at),
+            'deadline', platform.stamp(action.deadline)));
         ended := ended + 1;
     end loop;
     return ended;

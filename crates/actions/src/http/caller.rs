@@ -66,7 +66,7 @@ impl Caller {
     /// After the commit: tells whoever watches that there is something new.
     pub(super) fn tell(&self, outcome: Outcome) {
         if outcome.is_news() {
-            self.ctx.app.db.wake().tell(Topic::Bus);
+            self.ctx.app.db.wake().tell(Topic::BUS);
         }
     }
 }

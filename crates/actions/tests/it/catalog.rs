@@ -2,61 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::{AssertSqlSafe, Executor, Row};
+use testkit::{TestDb, catalog};
 
-use crate::world::World;
-
-async fn names(query: &'static str) -> BTreeSet<String> {
-    let world = World::new().await;
-    let rows = sqlx::query(query).fetch_all(&mut world.test.owner().await).await.unwrap();
-    rows.iter().map(|row| row.get::<String, _>(0)).collect()
-}
+use crate::world::MODULES;
 
 #[tokio::test]
-async fn every_table_can_be_sharded_by_workspace_and_is_protected() {
-    let query = "select c.relname::text from pg_class c
-                  where c.relnamespace = 'actions'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-                    and not (c.relrowsecurity and c.relforcerowsecurity
-                             and exists (select from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-                                          where i.indrelid = c.oid and i.indisprimary and a.attname = 'workspace_id'))";
-    assert_eq!(names(query).await, BTreeSet::new());
-}
-
-#[tokio::test]
-async fn every_unique_rule_has_the_workspace_first() {
-    let query = "select x.relname::text from pg_index i join pg_class x on x.oid = i.indexrelid join pg_class c on c.oid = i.indrelid
-                   join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-                  where c.relnamespace = 'actions'::regnamespace and i.indisunique and not c.relispartition and a.attname <> 'workspace_id'";
-    assert_eq!(names(query).await, BTreeSet::new());
+async fn tables_and_functions_keep_the_rules_of_every_module() {
+    catalog::check(env!("CARGO_MANIFEST_DIR"), MODULES, catalog::Exceptions::default()).await;
 }
 
 #[tokio::test]
 async fn a_repeated_start_touches_no_column_of_any_index() {
-    let query = "select distinct a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid
-                  where i.indrelid = 'actions.actions'::regclass
-                    and (a.attnum = any (i.indkey) or pg_get_expr(i.indpred, i.indrelid) ~ ('\\m' || a.attname || '\\M'))
-                    and a.attname in ('updated_at', 'display_text', 'payload')";
-    assert_eq!(names(query).await, BTreeSet::new());
-}
-
-#[tokio::test]
-async fn every_foreign_key_has_an_index() {
-    let query = "select k.conname::text from pg_constraint k
-                  where k.contype = 'f' and k.connamespace = 'actions'::regnamespace
-                    and not exists (select from pg_index i where i.indrelid = k.conrelid and i.indkey[0] = k.conkey[1])";
-    assert_eq!(names(query).await, BTreeSet::new());
-}
-
-#[test]
-fn every_sql_file_is_installed() {
-    testkit::files::every_sql_file_is_installed(env!("CARGO_MANIFEST_DIR"), &actions::SQL);
-}
-
-#[tokio::test]
-async fn every_function_body_is_valid_with_everything_in_place() {
-    let world = World::new().await;
-    let mut owner = world.test.owner().await;
-    for file in actions::SQL.functions {
-        owner.execute(AssertSqlSafe(file.text.to_owned())).await.unwrap_or_else(|error| panic!("{}: {error}", file.name));
-    }
+    let test = TestDb::frozen_with(MODULES).await;
+    let changed = ["updated_at", "display_text", "payload"];
+    assert_eq!(catalog::indexed(&test, "actions.actions", &changed).await, BTreeSet::new());
 }

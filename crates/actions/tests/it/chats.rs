@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use actions::upkeep;
+use platform::retention;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -95,15 +95,15 @@ async fn what_ended_long_ago_and_old_messages_are_forgotten_and_what_is_processi
     world.start("processing", json!({ "chatId": "live" })).await;
     world.say("old", "x").await;
     world.advance(29 * 24 * 3600);
-    upkeep::run(&world.test.db).await.unwrap();
+    retention::run(&world.test.db, &actions::retention::rules()).await.unwrap();
     assert_eq!(world.rows("select from actions.actions").await.len(), 2);
     world.advance(2 * 24 * 3600);
-    upkeep::run(&world.test.db).await.unwrap();
+    retention::run(&world.test.db, &actions::retention::rules()).await.unwrap();
     let left = world.rows("select action_id from actions.actions").await;
     assert_eq!(left, [json!({ "action_id": "processing" })]);
     assert_eq!(world.rows("select from actions.messages").await.len(), 1);
     world.advance(365 * 24 * 3600);
-    upkeep::run(&world.test.db).await.unwrap();
+    retention::run(&world.test.db, &actions::retention::rules()).await.unwrap();
     assert!(world.rows("select from actions.messages").await.is_empty());
     let chats = world.rows("select chat_id from actions.chats").await;
     assert_eq!(chats, [json!({ "chat_id": "live" })], "a chat goes with the last thing in it");

@@ -23,7 +23,7 @@ async fn a_module_starts_and_ends_an_action_in_its_own_transaction_and_it_is_hea
     let end = "select actions.update_action($1, 'kept', 'done')";
     sqlx::query(end).bind(world.workspace.uuid()).execute(&mut *kept).await.unwrap();
     kept.commit().await.unwrap();
-    world.test.db.wake().tell(platform::wake::Topic::Bus);
+    world.test.db.wake().tell(platform::wake::Topic::BUS);
     assert_eq!((watching.word().await, watching.word().await), ("kept processing".to_owned(), "kept done".to_owned()));
     assert_eq!(world.rows("select from actions.actions where action_id = 'lost'").await.len(), 0);
 }

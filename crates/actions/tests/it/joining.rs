@@ -4,7 +4,7 @@ use actions::contract::ACTIONS_LISTED_MAX;
 use kernel::Scope;
 use serde_json::json;
 
-use crate::world::{World, make_token};
+use crate::world::World;
 
 #[tokio::test]
 async fn the_snapshot_lists_the_active_actions_by_their_last_change_newest_first() {
@@ -170,7 +170,7 @@ async fn a_cursor_of_another_workspace_opens_nothing_of_it() {
     let cursor = world.get("/api/chat/actions?chatId=c").await["cursor"].as_str().unwrap().to_owned();
     world.say("c", "ours").await;
     let theirs = world.test.workspace("theirs").await;
-    let token = make_token(&world.test.db, theirs, &[Scope::Read, Scope::Write]).await;
+    let token = world.token_in(theirs, None, &[Scope::Read, Scope::Write]).await;
     let mut watching = world.here.watch(&token, &format!("/api/chats/c/events?since={cursor}"), &[]).await;
     let message = Some(json!({ "text": "theirs" }));
     assert_eq!(world.here.ask(&token, "POST", "/api/chats/c/messages", message, &[]).await.0, 201);

@@ -3,7 +3,7 @@
 use kernel::Scope;
 use serde_json::{Value, json};
 
-use crate::world::{World, make_token};
+use crate::world::World;
 
 async fn refused(world: &World, path: &str, body: Value, status: u16, code: &str) -> Value {
     let (found, answer) = world.post(path, body.clone()).await;
@@ -37,7 +37,7 @@ async fn an_id_is_unique_in_its_workspace_and_means_nothing_in_another() {
     let world = World::new().await;
     world.start("a", json!({})).await;
     let theirs = world.test.workspace("theirs").await;
-    let token = make_token(&world.test.db, theirs, &[Scope::Read, Scope::Write]).await;
+    let token = world.token_in(theirs, None, &[Scope::Read, Scope::Write]).await;
     let update = Some(json!({ "actionId": "a", "status": "done" }));
     let (status, answer) = world.here.ask(&token, "POST", "/api/chat/actions/update", update, &[]).await;
     assert_eq!((status, &answer["error"]["details"]["code"]), (404, &json!("actions.unknown_action")));
@@ -162,9 +162,9 @@ async fn errors_are_in_russian_and_in_english_for_those_who_prefer_it() {
 #[tokio::test]
 async fn a_token_that_may_not_is_refused() {
     let world = World::new().await;
-    let reader = make_token(&world.test.db, world.workspace, &[Scope::Read]).await;
-    let writer = make_token(&world.test.db, world.workspace, &[Scope::Write]).await;
-    let console = make_token(&world.test.db, world.workspace, &[Scope::Console]).await;
+    let reader = world.token(&[Scope::Read]).await;
+    let writer = world.token(&[Scope::Write]).await;
+    let console = world.token(&[Scope::Console]).await;
     let start = || Some(json!({ "chatId": "c", "actionId": "a", "actionType": "x" }));
     for token in [&reader, &console] {
         assert_eq!(world.here.ask(token, "POST", "/api/chat/actions/start", start(), &[]).await.0, 403);

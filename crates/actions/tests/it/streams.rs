@@ -79,7 +79,7 @@ async fn a_token_that_is_revoked_hears_nothing_more_live_or_replayed() {
     // As somebody else would say it.
     let said = "select actions.add_message($1, 'c', 'user', 'secret')";
     sqlx::query(said).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
-    world.test.db.wake().tell(Topic::Bus);
+    world.test.db.wake().tell(Topic::BUS);
     assert_eq!(watching.next().await, None);
     let path = format!("/api/chats/c/events?since={cursor}");
     assert_eq!(world.here.ask(&world.token, "GET", &path, None, &[]).await.0, 401);
@@ -98,7 +98,7 @@ async fn a_token_that_expires_and_one_whose_workspace_is_disabled_hear_nothing_m
         let mut watching = world.watch("c").await;
         world.run(lose).await;
         world.run("select actions.add_message($ws, 'c', 'user', 'secret')").await;
-        world.test.db.wake().tell(Topic::Bus);
+        world.test.db.wake().tell(Topic::BUS);
         assert_eq!(watching.next().await, None, "{lose}");
         world.run(give_back).await;
     }
@@ -112,7 +112,7 @@ async fn while_nobody_can_say_whether_a_token_is_good_what_came_is_held_back_and
     assert_eq!(watching.word().await, "first");
     world.run("alter table core.api_tokens rename to hidden").await;
     world.run("select actions.add_message($ws, 'c', 'user', 'second')").await;
-    world.test.db.wake().tell(Topic::Bus);
+    world.test.db.wake().tell(Topic::BUS);
     let early = tokio::time::timeout(Duration::from_millis(300), watching.next()).await;
     assert!(early.is_err(), "{early:?}");
     world.run("alter table core.hidden rename to api_tokens").await;
@@ -139,7 +139,7 @@ async fn while_one_stream_of_a_token_asks_the_others_go_by_the_last_answer_for_a
     began.acquire_many(PASSES).await.unwrap().forget();
     let said = "select actions.add_message($1, 'c', 'user', 'secret')";
     sqlx::query(said).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
-    world.test.db.wake().tell(Topic::Bus);
+    world.test.db.wake().tell(Topic::BUS);
     for watching in &mut streams {
         let early = tokio::time::timeout(Duration::from_millis(300), watching.next()).await;
         assert!(early.is_err(), "{early:?}");
@@ -170,7 +170,7 @@ async fn a_slow_reader_is_dropped_and_comes_back_with_its_cursor_and_no_event_is
     let mut quick = world.watch("c").await;
     let many = "select count(actions.add_message($1, 'c', 'bot', n::text)) from generate_series(1, 3000) n";
     sqlx::query(many).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();
-    world.test.db.wake().tell(Topic::Bus);
+    world.test.db.wake().tell(Topic::BUS);
     // When the quick one has heard it all, whatever it took, the slow one has been dropped.
     let mut heard = 0;
     while heard < 3000 {

@@ -34,6 +34,22 @@ async fn an_action_that_processes_for_longer_than_two_hours_ends_as_an_error_wit
 }
 
 #[tokio::test]
+async fn an_action_that_the_watchdog_ends_is_told_to_the_outside_and_one_that_ends_by_itself_is_not() {
+    let world = World::new().await;
+    testkit::events::subscribe(&world.test, world.workspace).await;
+    world.start("a", json!({ "displayText": "Слушаем…" })).await;
+    world.start("b", json!({})).await;
+    world.update("b", "done", json!({})).await;
+    world.advance(TWO_HOURS);
+    watchdog::look(&world.test.db).await.unwrap();
+    let data = json!({
+        "action_id": "a", "chat_id": "c", "action_type": "transcribe_audio", "started_at": "2026-03-02T09:00:00.000000Z",
+        "deadline": "2026-03-02T11:00:00.000000Z",
+    });
+    assert_eq!(testkit::events::told(&world.test).await, [("action.timed_out".to_owned(), data)]);
+}
+
+#[tokio::test]
 async fn a_repeated_start_is_no_heartbeat() {
     let world = World::new().await;
     world.start("a", json!({})).await;

@@ -1,41 +1,36 @@
 //! A small world: a workspace, a server or two on one database, people who call and people who watch.
 
-use std::time::Duration;
+use std::{ops::Deref, time::Duration};
 
 use actions::http::{Settings, Surface};
-use axum::{
-    Router,
-    body::{Body, BodyDataStream},
-    http::Request,
-};
+use axum::{Router, body::BodyDataStream};
 use futures::StreamExt;
-use jiff::SignedDuration;
-use kernel::{Clock, Scope, Scopes, Secret, WorkspaceId};
-use platform::{
-    Db,
-    bus::Bus,
-    http::{App, Limits, wrap},
-    objects::{Objects, Place},
-    tokens,
-};
+use kernel::{Scope, Secret};
+use platform::http::{App, Limits, wrap};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, PgConnection, Row, postgres::PgRow};
-use testkit::TestDb;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use testkit::{PATIENCE, http};
+use tokio_util::sync::DropGuard;
 use tower::ServiceExt;
 
-/// Nothing that a test waits for takes longer than this, unless something is wrong.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) use testkit::code;
+
+/// The module with what it stands on.
+pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, actions::SQL];
 /// Longer than any test takes: what arrives was told of by a wake-up, and not found by a look that came anyway.
 const NEVER: Duration = Duration::from_hours(1);
 
 pub(crate) struct World {
-    pub(crate) test: TestDb,
-    pub(crate) workspace: WorkspaceId,
+    ground: testkit::World,
     pub(crate) here: Server,
     pub(crate) token: Secret,
-    owner: tokio::sync::Mutex<PgConnection>,
-    files: tempfile::TempDir,
+}
+
+impl Deref for World {
+    type Target = testkit::World;
+
+    fn deref(&self) -> &testkit::World {
+        &self.ground
+    }
 }
 
 /// A process that serves the API.
@@ -51,19 +46,15 @@ impl World {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
-        let start = "2026-03-02T09:00:00Z".parse().unwrap();
-        let test = TestDb::with(&[platform::SQL, actions::SQL], Clock::frozen(start)).await;
-        let workspace = test.workspace("team").await;
-        let files = tempfile::tempdir().unwrap();
-        let here = Server::start(test.db.clone(), &files, settings);
-        let token = make_token(&test.db, workspace, &[Scope::Read, Scope::Write]).await;
-        let owner = tokio::sync::Mutex::new(test.owner().await);
-        Self { test, workspace, here, token, owner, files }
+        let ground = testkit::World::new(MODULES).await;
+        let here = Server::start(ground.app(ground.test.db.clone()), settings);
+        let token = ground.token(&[Scope::Read, Scope::Write]).await;
+        Self { ground, here, token }
     }
 
     /// Another process on the same database.
     pub(crate) fn another_server(&self) -> Server {
-        Server::start(self.test.another(), &self.files, Settings::default())
+        Server::start(self.app(self.test.another()), Settings::default())
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
@@ -71,9 +62,7 @@ impl World {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        let (status, body) = self.here.ask(&self.token, "GET", path, None, &[]).await;
-        assert_eq!(status, 200, "{path}: {body}");
-        body["data"].clone()
+        http::get(&self.here.router, &self.token, path).await
     }
 
     /// Starts an action in the chat `c`: its outcome and the action.
@@ -116,30 +105,6 @@ impl World {
         self.rows(&query).await.iter().map(|row| row["action"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Every row of a query, each as JSON.
-    pub(crate) async fn rows(&self, query: &str) -> Vec<Value> {
-        let query = format!("select to_jsonb(t) from ({}) t", query.replace("$ws", &format!("'{}'", self.workspace)));
-        let rows: Vec<PgRow> = sqlx::query(AssertSqlSafe(query)).fetch_all(self.test.db.pool()).await.unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
-
-    /// Runs a statement as the owner at the world's time.
-    pub(crate) async fn try_run(&self, statement: &str) -> Result<u64, sqlx::Error> {
-        let statement = statement.replace("$ws", &format!("'{}'", self.workspace));
-        let mut owner = self.owner.lock().await;
-        let now = format!("set platform.now = '{}'", self.test.clock.now());
-        sqlx::query(AssertSqlSafe(now)).execute(&mut *owner).await?;
-        Ok(sqlx::query(AssertSqlSafe(statement)).execute(&mut *owner).await?.rows_affected())
-    }
-
-    pub(crate) async fn run(&self, statement: &str) -> u64 {
-        self.try_run(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"))
-    }
-
-    pub(crate) fn advance(&self, seconds: i64) {
-        self.test.clock.advance(SignedDuration::from_secs(seconds));
-    }
-
     pub(crate) async fn watch(&self, chat: &str) -> Watching {
         self.test.settled().await;
         self.here.watch(&self.token, &format!("/api/chats/{chat}/events"), &[]).await
@@ -150,38 +115,13 @@ impl World {
     }
 }
 
-pub(crate) async fn make_token(db: &Db, workspace: WorkspaceId, scopes: &[Scope]) -> Secret {
-    let scopes: Scopes = scopes.iter().copied().collect();
-    tokens::create(db.pool(), workspace, "test", &scopes, None, None).await.unwrap().1
-}
-
 impl Server {
-    fn start(db: Db, files: &tempfile::TempDir, settings: Settings) -> Self {
-        let stop = CancellationToken::new();
-        let objects = Objects::open(&Place::Files { dir: files.path().join("objects") }).unwrap();
-        let bus = Bus::new(db.clone()).looking_every(NEVER);
-        tokio::spawn(bus.clone().run(stop.clone()));
-        tokio::spawn(db.wake().clone().listen(stop.clone()));
-        let app = App { db, bus, objects, stop: stop.clone() };
+    fn start(mut app: App, settings: Settings) -> Self {
+        app.bus = app.bus.looking_every(NEVER);
+        tokio::spawn(app.bus.clone().run(app.stop.clone()));
+        tokio::spawn(app.db.wake().clone().listen(app.stop.clone()));
         let router = wrap(actions::http::router(Surface::new(settings)), Limits::default()).with_state(app.clone());
-        Self { app, router, _stop: stop.drop_guard() }
-    }
-
-    async fn send(
-        &self,
-        token: &Secret,
-        method: &str,
-        path: &str,
-        body: Option<Value>,
-        headers: &[(&str, &str)],
-    ) -> axum::response::Response {
-        let mut request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-        request = request.header("authorization", format!("Bearer {}", token.expose()));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap()
+        Self { _stop: app.stop.clone().drop_guard(), app, router }
     }
 
     pub(crate) async fn ask(
@@ -190,17 +130,15 @@ impl Server {
         method: &str,
         path: &str,
         body: Option<Value>,
-        headers: &[(&str, &str)],
+        headers: &[(&'static str, &str)],
     ) -> (u16, Value) {
-        let response = self.send(token, method, path, body, headers).await;
-        let status = response.status().as_u16();
-        let bytes = axum::body::to_bytes(response.into_body(), 1 << 22).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+        let reply = http::send(&self.router, request(token, method, path, body.as_ref(), headers)).await;
+        (reply.status, reply.json())
     }
 
     /// Opens a stream and reads its greeting.
-    pub(crate) async fn watch(&self, token: &Secret, path: &str, headers: &[(&str, &str)]) -> Watching {
-        let response = self.send(token, "GET", path, None, headers).await;
+    pub(crate) async fn watch(&self, token: &Secret, path: &str, headers: &[(&'static str, &str)]) -> Watching {
+        let response = self.router.clone().oneshot(request(token, "GET", path, None, headers)).await.unwrap();
         assert_eq!(response.status().as_u16(), 200, "{path}");
         let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(header("content-type").as_deref(), Some("text/event-stream"));
@@ -211,6 +149,20 @@ impl Server {
         assert_eq!(watching.block().await, Some(Value::Null), "the greeting has no data");
         watching
     }
+}
+
+fn request(
+    token: &Secret,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    headers: &[(&'static str, &str)],
+) -> axum::http::Request<axum::body::Body> {
+    let mut request = http::request(Some(token), method, path, body);
+    for (name, value) in headers {
+        request.headers_mut().append(*name, value.parse().unwrap());
+    }
+    request
 }
 
 /// Somebody who reads a stream.
@@ -270,10 +222,4 @@ impl Watching {
             other => other.to_owned(),
         }
     }
-}
-
-/// The SQLSTATE of a refusal.
-pub(crate) fn code(error: &sqlx::Error) -> String {
-    let code = error.as_database_error().and_then(|error| error.code().map(std::borrow::Cow::into_owned));
-    code.unwrap_or_else(|| error.to_string())
 }

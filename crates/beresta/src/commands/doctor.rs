@@ -4,13 +4,16 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::Result;
 use outbound::Client;
-use platform::{embedded, embedded::Use, objects::Objects};
+use platform::{Db, bus::Bus, embedded, embedded::Use, http::App, module::Finding, objects::Objects};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::progress;
 use crate::{
     config::{Config, Provider},
     database::Database,
+    modules,
+    outside::Outside,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -22,7 +25,7 @@ enum State {
 }
 
 #[derive(Serialize)]
-struct Finding {
+struct Checked {
     check: &'static str,
     state: State,
     detail: String,
@@ -30,12 +33,12 @@ struct Finding {
 
 /// Findings in order, and whether any of them is a failure.
 #[derive(Default)]
-struct Findings(Vec<Finding>);
+struct Findings(Vec<Checked>);
 
 impl Findings {
     fn add(&mut self, check: &'static str, state: State, detail: impl Into<String>) {
         let detail = kernel::redact::redact_text(&detail.into()).into_owned();
-        self.0.push(Finding { check, state, detail });
+        self.0.push(Checked { check, state, detail });
     }
 }
 
@@ -95,6 +98,28 @@ async fn check_database(config: &Config, findings: &mut Findings) {
         let detail =
             format!("fsync is {fsync} and synchronous_commit is {commit}: a crash can lose what was acknowledged; turn both on");
         findings.add("durability", State::Failed, detail);
+    }
+    check_modules(config, &database.db, findings).await;
+}
+
+/// What the modules look at by themselves.
+async fn check_modules(config: &Config, db: &Db, findings: &mut Findings) {
+    let (outside, objects) = match (Outside::new(config), Objects::open(&config.objects)) {
+        (Ok(outside), Ok(objects)) => (outside, objects),
+        (Err(error), _) => return findings.add("providers", State::Failed, format!("{error:#}")),
+        // Said by its own check.
+        (_, Err(_)) => return,
+    };
+    let app = App { db: db.clone(), bus: Bus::new(db.clone()), objects, stop: CancellationToken::new() };
+    let chats = actions::http::Surface::new(config.actions.http);
+    for check in modules::services(config, &app, &outside, &chats).into_iter().flat_map(|service| service.checks) {
+        for finding in check.run(db.clone()).await {
+            match finding {
+                Finding::Ok(detail) => findings.add(check.name, State::Ok, detail),
+                Finding::Warning(detail) => findings.add(check.name, State::Warning, detail),
+                Finding::Failed(detail) => findings.add(check.name, State::Failed, detail),
+            }
+        }
     }
 }
 

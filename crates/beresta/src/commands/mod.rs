@@ -11,6 +11,7 @@ pub(crate) mod serve;
 pub(crate) mod shopbot;
 pub(crate) mod simulate;
 pub(crate) mod token;
+pub(crate) mod webhook;
 pub(crate) mod workspace;
 
 /// Says on standard error what takes long; standard output is for results.

@@ -3,15 +3,23 @@
 //! Rows go to standard output, what was done and what to do next to standard error.
 
 pub(crate) mod args;
-mod show;
+pub(crate) mod show;
 
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Error, Result, bail};
-use args::{Author, Common, Errors, Group, OneChannel, OpsCommand, Pause, ReleaseStale, Requeue, RotateAuth, Settle};
+use args::{
+    Acknowledge, Author, Common, Errors, Group, OneChannel, OpsCommand, Pause, ReleaseStale, Requeue, RotateAuth, Settle,
+};
 use jiff::Timestamp;
 use kernel::WorkspaceId;
-use platform::{DbError, embedded::Use, workspaces};
+use platform::{
+    DbError,
+    alerts::{self, Acknowledgement},
+    embedded::Use,
+    reads::{self, AlertFilter},
+    workspaces,
+};
 use posting::ops::{self, By, Channel, ErrorEvent, Mode, Requeued, Verdict, Which};
 use serde_json::{Value, json};
 use show::show;
@@ -23,6 +31,8 @@ const CHANNEL: &[&str] = &["channel_id", "platform", "rate_group", "enabled", "p
 
 pub(crate) async fn run(command: OpsCommand) -> Result<ExitCode> {
     match command {
+        OpsCommand::Alerts(common) => show_alerts(&common).await?,
+        OpsCommand::Acknowledge(args) => acknowledge(&args).await?,
         OpsCommand::Snapshot(common) => snapshot(&common).await?,
         OpsCommand::Errors(errors) => show_errors(&errors).await?,
         OpsCommand::RequeueDead(requeue) => requeue_dead(&requeue).await?,
@@ -67,6 +77,44 @@ fn told(error: DbError) -> Error {
         DbError::Refused { message, hint: Some(hint), .. } => Error::msg(format!("{message}; {hint}")),
         other => other.into(),
     }
+}
+
+async fn show_alerts(common: &Common) -> Result<()> {
+    let scene = Scene::open(common).await?;
+    let mut tx = scene.database.db.begin(scene.workspace).await?;
+    let alerts = reads::alerts(&mut tx, &AlertFilter::default()).await?;
+    if alerts.is_empty() {
+        progress("nothing is wrong");
+    }
+    let mut rows = Vec::new();
+    for alert in &alerts {
+        let mut row = serde_json::to_value(alert)?;
+        if !common.json {
+            let names: Vec<&str> =
+                alert.subjects.iter().map(|subject| &*subject.subject).filter(|name| !name.is_empty()).collect();
+            row["subjects"] = names.join(", ").into();
+        }
+        rows.push(row);
+    }
+    show(&rows, &["module", "alert", "count", "raised_at", "acknowledged_by", "subjects"], common.json)
+}
+
+async fn acknowledge(args: &Acknowledge) -> Result<()> {
+    let scene = Scene::open(&args.author.common).await?;
+    let taken = Acknowledgement {
+        module: &args.module,
+        alert: &args.alert,
+        subject: args.subject.as_deref(),
+        by: &args.author.operator,
+        reason: &args.author.reason,
+    };
+    let subjects = alerts::acknowledge(&scene.database.db, scene.workspace, taken).await.map_err(told)?;
+    if subjects == 0 {
+        bail!("there is no such alert now; `beresta ops alerts` lists them");
+    }
+    progress(&format!("acknowledged {subjects}"));
+    scene.close().await;
+    Ok(())
 }
 
 async fn snapshot(common: &Common) -> Result<()> {

@@ -18,10 +18,10 @@ fn every_setting_has_a_default_that_works() {
 #[test]
 fn the_defaults_of_actions_are_those_of_the_module() {
     let config = load(&[], &[], "").unwrap();
-    let (given, module) = (config.actions, actions::http::Settings::default());
-    assert_eq!((given.processing_max, config.watchdog_interval), (module.processing_max, actions::watchdog::LOOK_EVERY));
+    let (given, module) = (config.actions.http, actions::http::Settings::default());
+    assert_eq!((given.processing_max, config.actions.watchdog_interval), (module.processing_max, actions::watchdog::LOOK_EVERY));
     assert_eq!(
-        (given.processing_max.as_secs(), config.watchdog_interval.as_secs()),
+        (given.processing_max.as_secs(), config.actions.watchdog_interval.as_secs()),
         (2 * 3600, 30 * 60),
         "as the specification says"
     );
@@ -36,9 +36,9 @@ fn the_defaults_of_actions_are_those_of_the_module() {
         ("BERESTA_PLANNER_RESULTS_HOURS", "48"),
     ];
     let config = load(&[], &env, "").unwrap();
-    assert_eq!(streams(config.actions.limits), [30, 20, 10]);
-    assert_eq!((config.actions.processing_max.as_secs(), config.watchdog_interval.as_secs()), (1800, 60));
-    assert_eq!(config.planner.results_kept.as_secs(), 48 * 3600);
+    assert_eq!(streams(config.actions.http.limits), [30, 20, 10]);
+    assert_eq!((config.actions.http.processing_max.as_secs(), config.actions.watchdog_interval.as_secs()), (1800, 60));
+    assert_eq!(config.planner.results.results_kept.as_secs(), 48 * 3600);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn the_reference_file_is_itself_a_valid_configuration() {
         .filter(|line| line.contains(" = "))
         .map(|line| line.trim_start_matches("# ").to_owned() + "\n")
         .collect();
-    assert_eq!(uncommented.lines().count(), SETTINGS.len());
+    assert_eq!(uncommented.lines().count(), settings().count());
     load(&[], &[], &uncommented).unwrap();
 }
 
@@ -97,12 +97,12 @@ fn assistants_may_call_this_machine_the_public_address_and_whoever_is_named() {
         ("BERESTA_MCP_HOSTS", "a.example.org, b:8080"),
         ("BERESTA_MCP_ORIGINS", "http://c:3000"),
     ];
-    let mcp = load(&[], &env, "").unwrap().mcp;
+    let mcp = load(&[], &env, "").unwrap().planner.mcp;
     let hosts = ["127.0.0.1", "plan.example.org", "a.example.org", "b:8080"];
     assert!(hosts.iter().all(|host| mcp.hosts.contains(&(*host).to_owned())), "{mcp:?}");
     let origins = ["https://plan.example.org:443", "http://c:3000"];
     assert!(origins.iter().all(|origin| mcp.origins.contains(&(*origin).to_owned())), "{mcp:?}");
-    let with_port = load(&[], &[("BERESTA_PUBLIC_URL", "https://plan.example.org:443")], "").unwrap().mcp;
+    let with_port = load(&[], &[("BERESTA_PUBLIC_URL", "https://plan.example.org:443")], "").unwrap().planner.mcp;
     assert!(with_port.hosts.contains(&"plan.example.org".to_owned()), "clients leave the default port out: {with_port:?}");
     assert!(load(&[], &[("BERESTA_MCP_ORIGINS", "app.example.org")], "").is_err());
 }

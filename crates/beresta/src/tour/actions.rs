@@ -128,7 +128,7 @@ impl Guest<'_> {
         let query = "select actions.start_action($1, $2, $3, 'process_file', interval '1 millisecond')";
         sqlx::query(query).bind(workspace.uuid()).bind(&self.chat).bind(self.id("stalled")).execute(&mut *tx).await?;
         tx.commit().await?;
-        self.tour.app.db.wake().tell(Topic::Bus);
+        self.tour.app.db.wake().tell(Topic::BUS);
         // What was published a moment before may be heard again.
         while watching.next().await?["action"]["actionId"] != self.id("stalled") {}
         watchdog::look(&self.tour.app.db).await?;

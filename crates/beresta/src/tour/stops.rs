@@ -114,7 +114,7 @@ impl Tour {
         let mut tx = self.app.db.begin(self.demo()).await?;
         let ids = jobs::enqueue_many(&mut tx, self.demo(), jobs, None).await?;
         tx.commit().await?;
-        self.app.db.wake().tell(Topic::Jobs);
+        self.app.db.wake().tell(Topic::JOBS);
         Ok(ids)
     }
 
@@ -168,7 +168,7 @@ impl Tour {
             let mut tx = self.app.db.begin(self.demo()).await?;
             bus::publish(&mut tx, self.demo(), &topic, &json!(n)).await?;
             tx.commit().await?;
-            self.app.db.wake().tell(Topic::Bus);
+            self.app.db.wake().tell(Topic::BUS);
             Ok(())
         };
         let mut watcher = self.app.bus.subscribe(self.demo(), &topic, None).await?;

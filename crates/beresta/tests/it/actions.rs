@@ -4,9 +4,8 @@ use actions::contract::{ActionList, ChatEvent};
 use kernel::{Scopes, Secret};
 use platform::tokens;
 use serde_json::{Value, json};
-use testkit::TestDb;
 
-use crate::support::{PATIENCE, Serving, client, data_dir, postgres_pid, run, stdout, until};
+use crate::support::{PATIENCE, Serving, client, data_dir, database, postgres_pid, run, stdout, until};
 
 struct Watching {
     response: reqwest::Response,
@@ -54,7 +53,7 @@ impl Watching {
 
 #[tokio::test]
 async fn an_action_started_through_one_process_is_seen_through_the_other_and_a_killed_one_loses_nothing() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let workspace = db.workspace("ours").await;
     let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None, None).await.unwrap();
     let (here, there) = (Serving::on_database(&db.url, &[]), Serving::on_database(&db.url, &[]));
@@ -86,7 +85,7 @@ async fn an_action_started_through_one_process_is_seen_through_the_other_and_a_k
 
 #[tokio::test]
 async fn the_settings_of_the_watchdog_are_taken_from_the_environment() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let workspace = db.workspace("ours").await;
     let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None, None).await.unwrap();
     let mut command = crate::support::beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url]);
@@ -104,7 +103,7 @@ async fn the_settings_of_the_watchdog_are_taken_from_the_environment() {
 
 #[tokio::test]
 async fn the_streams_of_one_address_are_limited_whatever_their_tokens_are() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let workspace = db.workspace("ours").await;
     let mut command = crate::support::beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url]);
     command.args(["--data-dir", "/tmp/beresta-test-objects"]).env("BERESTA_STREAMS_PER_ADDRESS_MAX", "1");

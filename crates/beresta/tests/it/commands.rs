@@ -1,9 +1,8 @@
 //! The commands, as a script uses them and as a person mistypes them.
 
 use serde_json::Value;
-use testkit::TestDb;
 
-use crate::support::{run, stderr, stdout};
+use crate::support::{database, run, stderr, stdout};
 
 fn json(args: &[&str]) -> Value {
     let output = run(args);
@@ -13,7 +12,7 @@ fn json(args: &[&str]) -> Value {
 
 #[tokio::test]
 async fn seed_prints_the_same_credentials_every_time_and_they_work() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().to_string_lossy();
     let args = ["seed", "--json", "--database-url", &db.url, "--data-dir", &dir];
@@ -36,7 +35,7 @@ async fn seed_prints_the_same_credentials_every_time_and_they_work() {
 
 #[tokio::test]
 async fn lost_seed_credentials_are_replaced_and_the_old_endpoints_are_kept_disabled() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let seed = || {
         let dir = tempfile::tempdir().unwrap();
         json(&["seed", "--json", "--database-url", &db.url, "--data-dir", &dir.path().to_string_lossy()])
@@ -51,7 +50,7 @@ async fn lost_seed_credentials_are_replaced_and_the_old_endpoints_are_kept_disab
 
 #[tokio::test]
 async fn a_token_is_made_listed_and_revoked() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let place = ["--database-url", &db.url];
     run(&["workspace", "create", "ours", place[0], place[1]]);
     let made =
@@ -69,7 +68,7 @@ async fn a_token_is_made_listed_and_revoked() {
 
 #[tokio::test]
 async fn a_typo_is_answered_with_what_would_be_right() {
-    let db = TestDb::new().await;
+    let db = database().await;
     db.workspace("shop").await;
     let cases: &[(&[&str], &str)] = &[
         (&["sevre"], "similar subcommand exists: 'serve'"),
@@ -105,7 +104,7 @@ async fn a_port_that_is_taken_is_named() {
 
 #[tokio::test]
 async fn doctor_tells_what_is_well_and_what_is_not() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().to_string_lossy();
     let args = ["doctor", "--json", "--database-url", &db.url, "--data-dir", &dir];
@@ -147,7 +146,7 @@ fn every_command_has_help() {
 
 #[tokio::test]
 async fn psql_opens_on_the_running_database() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let output = run(&["database", "psql", "--database-url", &db.url, "--", "-Atc", "select count(*) from ops.job_types"]);
     assert_eq!(stdout(&output).trim(), "0", "{}", stderr(&output));
 }

@@ -16,7 +16,7 @@ use platform::{
 use serde_json::json;
 use testkit::TestDb;
 
-use crate::support::{Serving, client, until, workspace_root};
+use crate::support::{Serving, client, database, until, workspace_root};
 
 /// A browser that ends with this value.
 pub(crate) struct Browser {
@@ -130,7 +130,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn new() -> Self {
-        let db = TestDb::new().await;
+        let db = database().await;
         let workspace = db.workspace("shop").await;
         let (_, token) = tokens::create(db.db.pool(), workspace, "Olga's laptop", &Scopes::all(), None, None).await.unwrap();
         let serving = Serving::on_database(&db.url, &["--demo-jobs"]);
@@ -141,7 +141,7 @@ impl Stage {
         let mut tx = self.db.db.begin(self.workspace).await.unwrap();
         let id = jobs::enqueue(&mut tx, self.workspace, NewJob::new("demo.note", payload), None).await.unwrap();
         tx.commit().await.unwrap();
-        self.db.db.wake().tell(platform::wake::Topic::Jobs);
+        self.db.db.wake().tell(platform::wake::Topic::JOBS);
         id
     }
 
@@ -216,11 +216,14 @@ async fn a_failed_job_is_found_read_and_asked_for_again() {
     browser.sign_in(&stage.serving.base, stage.token.expose()).await;
     assert!(browser.text("[data-fragment=errors]").await.contains("cannot be read"));
     browser.client.goto(&format!("{}/console/jobs?status=failed", stage.serving.base)).await.unwrap();
-    browser.client.find(Locator::LinkText("demo.note")).await.unwrap().click().await.unwrap();
+    // The page is live: what was found may be replaced before it is clicked.
+    let open_job = async || browser.client.find(Locator::LinkText("demo.note")).await.ok()?.click().await.ok();
+    until("the link is there", open_job).await;
     until("the page of the job", async || (browser.path().await == format!("/console/jobs/{id}")).then_some(())).await;
     let page = browser.text("main").await;
     assert!(page.contains("<script>alert(1)</script>"), "what was sent is shown as text: {page}");
-    browser.client.find(Locator::XPath("//button[text()='Run it again']")).await.unwrap().click().await.unwrap();
+    let run_again = Locator::XPath("//button[text()='Run it again']");
+    until("the button is there", async || browser.client.find(run_again).await.ok()?.click().await.ok()).await;
     until("it ran again", async || {
         let runs: i64 = sqlx::query_scalar("select count(*) from ops.job_runs where job_id = $1")
             .bind(id)

@@ -209,7 +209,7 @@ async fn an_action_whose_time_ran_out_disappears_and_says_so() {
     sqlx::query(query).execute(stage.db.db.pool()).await.unwrap();
     let ended: i32 = sqlx::query_scalar("select actions.expire_overdue()").fetch_one(stage.db.db.pool()).await.unwrap();
     assert_eq!(ended, 1);
-    stage.db.db.wake().tell(Topic::Bus);
+    stage.db.db.wake().tell(Topic::BUS);
     is_quiet(&browser).await;
     assert!(browser.text("[data-notices]").await.contains("The time ran out"));
     assert_eq!(bubbles(&browser).await.len(), 0);

@@ -262,7 +262,7 @@ async fn a_token_that_names_a_person_sees_this_person_alone() {
     {
         assert_eq!(stage.page(&own, &path).await.0, StatusCode::NOT_FOUND, "{path}");
     }
-    let (status, _) = stage.page(&own, &format!("/fragments/preview-{of_anna}")).await;
+    let (status, _) = stage.page(&own, &format!("/fragments/planner/previews/{of_anna}")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 

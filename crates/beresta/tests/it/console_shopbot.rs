@@ -23,11 +23,15 @@ impl Stage {
     /// A bot that sends nothing for a day, so that nobody is called.
     async fn closed_bot(&self) {
         let pool = self.db.db.pool();
-        let query = "insert into shopbot.bots (workspace_id, provider, secret_ref, closed_until)
-                     values ($1, 'max', 'env:NO_SUCH_TOKEN', now() + interval '1 day')";
-        sqlx::query(query).bind(self.workspace.uuid()).execute(pool).await.unwrap();
-        let query = "insert into core.workspace_endpoints (workspace_id, kind, secret_hash, meta)
-                     values ($1, 'bot_webhook', $2, '{\"provider\": \"max\"}')";
+        let query = "with bot as (
+                         insert into core.bots (workspace_id, provider, name, secret_ref, serves)
+                         values ($1, 'max', 'shop', 'env:NO_SUCH_TOKEN', 'shopbot') returning *
+                     ), settings as (
+                         insert into shopbot.bots (workspace_id, bot_id, provider, closed_until)
+                         select workspace_id, bot_id, provider, now() + interval '1 day' from bot
+                     )
+                     insert into core.workspace_endpoints (workspace_id, kind, secret_hash, bot_id)
+                     select workspace_id, 'bot_webhook', $2, bot_id from bot";
         let hash = kernel::Secret::new(SECRET).sha256_hex();
         sqlx::query(query).bind(self.workspace.uuid()).bind(hash).execute(pool).await.unwrap();
         self.save_rules(json!([
@@ -80,8 +84,8 @@ impl Stage {
         }
         self.save_rules(json!([order_rule("^(№|#)? ?[0-9]{4,10}$")])).await;
         self.hook(format!("no JSON: {unbroken}")).await;
-        let query = "insert into shopbot.bot_alerts (workspace_id, provider, alert, raised_at, told_at, details)
-                     values ($1, 'max', 'error_rate', now(), now(), '{\"messages\": 100, \"errors\": 12, \"rate\": 0.12}')";
+        let query = "insert into ops.alerts (workspace_id, module, alert, subject, count, raised_at, told_at, why)
+                     values ($1, 'shopbot', 'error_rate', 'max', 1, now(), now(), 'of 100 messages in the last 15 minutes, 12 went wrong')";
         sqlx::query(query).bind(self.workspace.uuid()).execute(self.db.db.pool()).await.unwrap();
     }
 
@@ -190,4 +194,18 @@ async fn bots_show_their_error_rate_and_what_they_could_not_read_and_what_somebo
     stage.hook("no JSON, but somebody@example.com".to_owned()).await;
     text_with(&browser, "[data-fragment=bots]", "came 2 times").await;
     assert!(browser.text("details").await.contains("[email]"), "it is still open");
+}
+
+#[tokio::test]
+async fn a_page_is_fetched_anew_when_a_moment_that_it_shows_as_to_come_has_passed() {
+    let stage = Stage::new().await;
+    stage.closed_bot().await;
+    let browser = stage.open_console("/bots").await;
+    text_with(&browser, "[data-fragment=bots]", "closed").await;
+    is_live(&browser).await;
+    // Nothing is published: that the pause is over is only a matter of time, which passes faster for this browser.
+    sqlx::query("update shopbot.bots set closed_until = null").execute(stage.db.db.pool()).await.unwrap();
+    let later = "const now = Date.now.bind(Date); Date.now = () => now() + 2 * 86400 * 1000";
+    browser.client.execute(later, vec![]).await.unwrap();
+    text_with(&browser, "[data-fragment=bots]", "answering").await;
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use testkit::TestDb;
 use tokio::sync::watch;
 
-use crate::support::{PATIENCE, Serving, beresta, client, is_alive, until};
+use crate::support::{PATIENCE, Serving, beresta, client, database, is_alive, until};
 
 const VERSION: &str = "2026-07-28";
 /// How often the server is killed under load, and how many assistants make it.
@@ -30,7 +30,7 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
-        let db = TestDb::new().await;
+        let db = database().await;
         let workspace = db.workspace("ours").await;
         Self { db, workspace }
     }

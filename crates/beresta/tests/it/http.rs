@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use testkit::TestDb;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{Serving, beresta, client, until};
+use crate::support::{Serving, beresta, client, database, until};
 
 struct Fixture {
     db: TestDb,
@@ -27,7 +27,7 @@ impl Fixture {
     }
 
     async fn with(settings: &[(&str, &str)]) -> Self {
-        let db = TestDb::new().await;
+        let db = database().await;
         let workspace = db.workspace("ours").await;
         let (_, token) = tokens::create(db.db.pool(), workspace, "test", &Scopes::all(), None, None).await.unwrap();
         let mut command =
@@ -203,17 +203,55 @@ async fn a_page_of_a_listed_origin_may_call_the_chat_api_and_no_other() {
 }
 
 #[tokio::test]
-async fn every_module_has_its_upkeep_on_the_schedule() {
+async fn every_module_has_rules_of_retention_on_the_schedule() {
     let f = Fixture::new().await;
-    let query = "select string_agg(distinct split_part(job_type, '.', 1), ' ' order by split_part(job_type, '.', 1))
-                   from ops.schedules where job_type like '%.upkeep'";
-    let modules: String = sqlx::query_scalar(query).fetch_one(f.db.db.pool()).await.unwrap();
-    assert_eq!(modules, "actions planner platform posting shopbot");
+    sqlx::query("update ops.schedules set next_fire_at = now() where job_type = 'ops.retention'")
+        .execute(f.db.db.pool())
+        .await
+        .unwrap();
+    let query = "select string_agg(distinct split_part(rule, '.', 1), ' ' order by split_part(rule, '.', 1))
+                   from ops.journal cross join lateral jsonb_array_elements_text(data->'rules') rule
+                  where action = 'retention' and data->'failed' = '[]'";
+    let modules: String =
+        until("retention has run", async || sqlx::query_scalar(query).fetch_one(f.db.db.pool()).await.unwrap()).await;
+    assert_eq!(modules, "actions ops planner posting shopbot webhooks");
+}
+
+#[tokio::test]
+async fn alerts_are_listed_and_acknowledged_by_their_workspace_alone() {
+    // Without a monitor, which would find that nothing is wrong.
+    let f = Fixture::with(&[("BERESTA_ROLES", "api")]).await;
+    let theirs = f.db.workspace("theirs").await;
+    let raise = "insert into ops.alerts (workspace_id, module, alert, subject, count, why)
+                 select w, 'posting', 'dead_letters', s, n, 'bad gateway' from unnest($1::uuid[]) w, (values ('a', 2), ('b', 1)) v (s, n)";
+    sqlx::query(raise).bind(vec![f.workspace.uuid(), theirs.uuid()]).execute(f.db.db.pool()).await.unwrap();
+    let list =
+        async || -> Value { f.call(Method::GET, "/api/alerts?module=posting").send().await.unwrap().json().await.unwrap() };
+    let alert = list().await["data"]["alerts"][0].clone();
+    assert_eq!((&alert["alert"], &alert["count"], &alert["subjects_count"]), (&json!("dead_letters"), &json!(3), &json!(2)));
+    assert_eq!((&alert["subjects"][0]["subject"], &alert["subjects"][1]["why"]), (&json!("a"), &json!("bad gateway")));
+    assert_eq!((&alert["acknowledged_at"], &alert["cleared_at"]), (&Value::Null, &Value::Null));
+    let acknowledge = |body: Value| f.call(Method::POST, "/api/alerts/acknowledge").json(&body);
+    let body = json!({ "module": "posting", "alert": "dead_letters", "reason": "on it" });
+    let done: Value = acknowledge(body.clone()).send().await.unwrap().json().await.unwrap();
+    assert_eq!(done["data"]["subjects"], 2);
+    assert_eq!(list().await["data"]["alerts"][0]["acknowledged_by"], "test");
+    let untouched = "select count(*) from ops.alerts where workspace_id = $1 and acknowledged_at is null";
+    let count: i64 = sqlx::query_scalar(untouched).bind(theirs.uuid()).fetch_one(f.db.db.pool()).await.unwrap();
+    assert_eq!(count, 2);
+    refused(acknowledge(json!({ "module": "posting", "alert": "nothing", "reason": "x" })), 404, "not_found", "alert").await;
+    refused(acknowledge(json!({ "module": "posting", "alert": "dead_letters", "reason": " " })), 422, "validation", "reason")
+        .await;
+    let read_only = Scopes::from_iter([Scope::Read]);
+    let (_, token) = tokens::create(f.db.db.pool(), f.workspace, "reader", &read_only, None, None).await.unwrap();
+    let request = f.http.post(format!("{}/api/alerts/acknowledge", f.serving.base)).bearer_auth(token.expose()).json(&body);
+    assert_eq!(request.send().await.unwrap().status(), 403);
+    assert!(list().await["data"]["alerts"].as_array().unwrap().len() == 1);
 }
 
 #[tokio::test]
 async fn a_process_without_the_api_role_serves_only_operations() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let serving = Serving::on_database(&db.url, &["--roles", "runner"]);
     assert_eq!(serving.get("/readyz").await.1["data"]["roles"], json!(["runner"]));
     assert_eq!(serving.get("/api/me").await.0, 404);

@@ -5,6 +5,7 @@
 mod support;
 
 mod actions;
+mod alerts;
 mod client;
 mod commands;
 mod console;
@@ -13,6 +14,7 @@ mod console_planner;
 mod console_shopbot;
 mod crash;
 mod crash_planner;
+mod crash_webhooks;
 mod embedded;
 mod http;
 mod mcp;
@@ -20,3 +22,4 @@ mod ops;
 mod restart;
 mod schema;
 mod telemetry;
+mod webhooks;

@@ -15,7 +15,7 @@ use testkit::{
     clients::{Node, Python},
 };
 
-use crate::support::{Serving, beresta, stderr, stdout, workspace_root};
+use crate::support::{Serving, beresta, database, stderr, stdout, workspace_root};
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
 
@@ -28,7 +28,7 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let db = TestDb::new().await;
+        let db = database().await;
         let workspace = db.workspace("ours").await;
         // The server brings the database up to date, so it comes before the token.
         let serving = Serving::on_database(&db.url, &[]);
@@ -212,7 +212,7 @@ async fn a_token_that_is_missing_wrong_or_nobodys_is_said_on_standard_error() {
 
 #[tokio::test]
 async fn the_public_address_and_the_settings_say_who_may_call() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let workspace = db.workspace("ours").await;
     let mut command =
         beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url, "--data-dir", "/tmp/beresta-test-objects"]);

@@ -2,13 +2,13 @@
 
 use std::process::Output;
 
-use kernel::{Clock, WorkspaceId};
+use kernel::WorkspaceId;
 use serde_json::{Value, json};
 use sqlx::postgres::PgListener;
 use testkit::TestDb;
 use uuid::Uuid;
 
-use crate::support::{PATIENCE, beresta, stderr, stdout};
+use crate::support::{PATIENCE, beresta, database, stderr, stdout};
 
 /// A database with one workspace, its channels `tg-news` and `tg-jobs`, and deliveries that ended in different ways.
 struct Stage {
@@ -18,7 +18,7 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
-        let db = TestDb::with(&[platform::SQL, posting::SQL], Clock::system()).await;
+        let db = database().await;
         let workspace = db.workspace("shop").await;
         let stage = Self { db, workspace };
         stage
@@ -92,6 +92,23 @@ impl Stage {
 }
 
 #[tokio::test]
+async fn an_operator_looks_at_what_is_wrong_and_takes_it_on() {
+    let stage = Stage::new().await;
+    let empty = stage.run(&["alerts"]);
+    assert!(empty.status.success() && stdout(&empty).is_empty() && stderr(&empty).contains("nothing is wrong"));
+    stage.dead().await;
+    stage.sql("select $1::uuid, posting.check_alerts()").await;
+    let seen = stdout(&stage.run(&["alerts"]));
+    assert!(seen.contains("posting  dead_letters  1") && seen.trim_end().ends_with("tg-news"), "{seen}");
+    assert!(
+        stage.refusal(&["acknowledge", "--module", "posting", "--alert", "x", "--reason", "r"]).contains("no such alert now")
+    );
+    let done = stage.run(&["acknowledge", "--module", "posting", "--alert", "dead_letters", "--reason", "on it"]);
+    assert!(done.status.success() && stderr(&done).contains("acknowledged 1"), "{}", stderr(&done));
+    assert_eq!(stage.json(&["alerts"])[0]["acknowledged_by"], "ann");
+}
+
+#[tokio::test]
 async fn an_operator_looks_at_the_queue_and_at_what_broke() {
     let stage = Stage::new().await;
     let empty = stage.run(&["snapshot"]);
@@ -115,13 +132,14 @@ async fn a_dead_delivery_is_requeued_by_name_and_the_dispatchers_hear_of_it() {
     let stage = Stage::new().await;
     let dead = stage.dead().await;
     let mut heard = PgListener::connect(&stage.db.url).await.unwrap();
-    heard.listen("beresta_deliveries").await.unwrap();
+    heard.listen(platform::wake::CHANNEL).await.unwrap();
     let id = dead.to_string();
     let args = ["requeue-dead", "--delivery", &id, "--reason", "the gateway is back"];
     let output = stage.run(&args);
     assert_eq!(stderr(&output), "requeued 1\n");
     assert!(stdout(&output).contains(&id) && stdout(&output).starts_with("delivery_id "), "{}", stdout(&output));
-    tokio::time::timeout(PATIENCE, heard.recv()).await.expect("somebody tells").unwrap();
+    let told = async { while !heard.recv().await.unwrap().payload().starts_with("deliveries ") {} };
+    tokio::time::timeout(PATIENCE, told).await.expect("the dispatchers are told");
     assert_eq!(stage.status(dead).await, "retry");
     let query = "select meta from posting.events where action = 'manual_requeue'";
     let meta: Value = sqlx::query_scalar(query).fetch_one(stage.db.db.pool()).await.unwrap();

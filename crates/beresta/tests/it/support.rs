@@ -4,7 +4,6 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    time::{Duration, Instant},
 };
 
 use nix::{
@@ -13,9 +12,15 @@ use nix::{
 };
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::TestDb;
 
-/// Long enough for a busy machine; nothing waits this long unless it is broken.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) use testkit::{PATIENCE, http::client, until};
+
+/// A database with all that the program installs, so that its start finds nothing to do.
+pub(crate) async fn database() -> TestDb {
+    let modules = [platform::SQL, posting::SQL, shopbot::SQL, actions::SQL, planner::SQL, webhooks::SQL];
+    TestDb::with(&modules, kernel::Clock::system()).await
+}
 
 /// The program with a clean environment: nothing of the machine's configuration leaks in.
 pub(crate) fn beresta(args: &[&str]) -> Command {
@@ -127,25 +132,6 @@ impl Drop for Serving {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// An HTTP client; reqwest is built without a default for TLS.
-pub(crate) fn client() -> reqwest::Client {
-    static CRYPTO: std::sync::Once = std::sync::Once::new();
-    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    reqwest::Client::new()
-}
-
-/// Looks until the fact is there.
-pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "still waiting: {what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 

@@ -7,13 +7,12 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-use testkit::TestDb;
 
-use crate::support::{Serving, beresta, client, until};
+use crate::support::{Serving, beresta, client, database, until};
 
 #[tokio::test]
 async fn every_log_line_of_a_request_carries_its_trace_id_and_no_token() {
-    let db = TestDb::new().await;
+    let db = database().await;
     let mut command =
         beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url, "--data-dir", "/tmp/beresta-test-objects"]);
     command.env("BERESTA_LOG_FORMAT", "json").stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -47,7 +46,7 @@ async fn traces_are_exported_when_a_collector_is_named() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, collector).await });
-    let db = TestDb::new().await;
+    let db = database().await;
     let mut command =
         beresta(&["serve", "--listen", "127.0.0.1:0", "--database-url", &db.url, "--data-dir", "/tmp/beresta-test-objects"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);

@@ -3,24 +3,15 @@
 use actions::{
     contract::{BotAction, BotActionType, Lang, default_text},
     glance::{ChatAtAGlance, PROCESSING_MAX},
-    reads,
 };
 use jiff::Timestamp;
-use platform::DbError;
-use sqlx::PgConnection;
 
 use crate::{
     posting::beginning,
     views::{ChatRow, Count, Doing, Moment, query_value},
 };
 
-/// Beside other columns.
 const DOING_CHARS: usize = 120;
-
-/// Changes with whatever happens in the chats.
-pub(crate) async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    reads::pulse(tx).await
-}
 
 pub(super) fn chat_row(row: &ChatAtAGlance, now: Timestamp) -> ChatRow {
     let doings: Vec<Doing> = row.doings.0.iter().map(|action| doing(action, now)).collect();

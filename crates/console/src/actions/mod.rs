@@ -1,5 +1,5 @@
 //! Chats in the console: the list with what the bots are doing, and the page of one chat, which watches itself through the
-//! same client that everybody has (`clients/javascript`).
+//! client that every integration has (`clients/javascript`).
 
 mod data;
 mod pages;
@@ -7,5 +7,4 @@ mod pages;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::pulse;
-pub(crate) use pages::{fragment, router};
+pub(crate) use pages::{api, router};

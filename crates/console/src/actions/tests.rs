@@ -39,9 +39,9 @@ fn chat(processing: i64, doings: Vec<BotAction>) -> ChatAtAGlance {
 }
 
 fn fragment(rows: Vec<ChatRow>) -> String {
-    let empty = Empty { words: "Nobody has talked yet.".to_owned(), command: String::new() };
+    let empty = EmptyNote::new("Nobody has talked yet.");
     let pager = Pager { first_href: None, next_href: None, shown: "1 chats".to_owned(), labels: ("Newest", "Older") };
-    ChatsFragment { chats: Chats { rows, empty }, pager }.render().unwrap()
+    ChatsRegion { rows, empty, pager }.render().unwrap()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_list_says_what_each_bot_is_doing_and_since_when() {
     );
     assert_eq!((row.href.as_str(), row.key.as_str()), ("/console/chats/a%2F%3Cb%3E", "3-12"));
     let html = fragment(vec![row]);
-    assert!(html.contains(r#"data-fragment="chats" data-topic="actions""#));
+    assert!(html.contains(r#"data-fragment="chats""#));
     for words in ["5&nbsp;at work", "Preparing the summary… <span", "Working on it… <span", "1\u{a0}min", "and more"] {
         assert!(html.contains(words), "{words}: {html}");
     }
@@ -75,13 +75,10 @@ fn a_quiet_chat_and_an_empty_list_say_so() {
 
 #[test]
 fn the_page_of_a_chat_has_places_for_messages_and_for_actions_and_they_are_not_the_same() {
-    let shell = Shell { workspace: "shop".to_owned(), nav: Vec::new(), now: NOW.to_string(), csrf: "x".to_owned() };
-    let room = ChatRoom { id: "\"><script>alert(1)</script>".to_owned(), can_write: true };
-    let html = ChatPage { shell: shell.clone(), chat: room }.render().unwrap();
+    let html = ChatRoom { id: "\"><script>alert(1)</script>".to_owned(), can_write: true }.render().unwrap();
     assert!(!html.contains("<script>") && !html.contains("style=") && !html.contains("onclick"));
     assert!(html.contains(r#"<div class="doings" role="status" aria-live="polite""#) && html.contains("data-say"));
-    let room = ChatRoom { id: "c".to_owned(), can_write: false };
-    let html = ChatPage { shell, chat: room }.render().unwrap();
+    let html = ChatRoom { id: "c".to_owned(), can_write: false }.render().unwrap();
     assert!(!html.contains("data-say") && html.contains("<code>write</code>"));
 }
 

@@ -34,7 +34,7 @@ pub(super) fn chart(figures: &Figures, days: &[XpDay]) -> XpChart {
     let lately: i64 = days.iter().map(|day| day.earned - day.taken_back).sum();
     let lately = if lately == 0 { "nothing".to_owned() } else { words::xp(lately) };
     let kinds = [("from goals", figures.xp_goals), ("from steps", figures.xp_steps), ("from habits", figures.xp_habits)];
-    let kinds = kinds.map(|(label, amount)| Fact { label: label.to_owned(), value: grouped(amount) });
+    let kinds = kinds.map(|(label, amount)| Fact::new(label, grouped(amount)));
     XpChart {
         total: format!("{}\u{a0}XP", grouped(figures.xp)),
         lately: format!("{lately} in {} days", days.len()),

@@ -1,10 +1,8 @@
 //! From rows to words: what the page of a person shows.
 
 use jiff::{Timestamp, civil::Date};
-use planner::glance::{self, COUNT_MAX, CallRead, Figures, GoalRead, HabitRead, MARK_DAYS, PersonRead, PreviewRead, StepRead};
-use platform::DbError;
+use planner::glance::{COUNT_MAX, CallRead, Figures, GoalRead, HabitRead, MARK_DAYS, PersonRead, PreviewRead, StepRead};
 use serde_json::Value;
-use sqlx::PgConnection;
 
 use super::words;
 use crate::{
@@ -14,15 +12,9 @@ use crate::{
     },
 };
 
-/// Under a title.
 const DESCRIPTION_CHARS: usize = 400;
 /// How many lines of a diff a list shows.
 const DIFF_LINES: usize = 5;
-
-/// Changes with whatever happens to anybody's goals.
-pub(crate) async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    glance::pulse(tx).await
-}
 
 pub(super) fn plan_href(person_id: i64) -> String {
     format!("/console/planner?person={person_id}")
@@ -82,6 +74,12 @@ pub(super) fn habit_row(row: &HabitRead, today: Option<Date>) -> HabitRow {
     let strip = today.map(|today| strip(row, today)).unwrap_or_default();
     let count = |states: &[&str]| strip.iter().filter(|cell| states.contains(&cell.state)).count();
     let told = format!("Last four weeks: done on {} of {} days", count(&["done"]), count(&["done", "missed", "due"]));
+    let streak = format!("{}\u{a0}in a row", grouped(i64::from(row.current_streak)));
+    let current = match (row.is_archived, row.current_streak) {
+        (true, _) => Badge::new("archived", Tone::Quiet),
+        (false, 1..) => Badge::new(streak, Tone::Good),
+        (false, _) => Badge::new(streak, Tone::Quiet),
+    };
     HabitRow {
         key: format!("{}-{}-{}", row.habit_id, row.version, row.marks.0.join(" ")),
         id: row.habit_id,
@@ -89,15 +87,14 @@ pub(super) fn habit_row(row: &HabitRead, today: Option<Date>) -> HabitRow {
         category: row.category.clone().unwrap_or_default(),
         days: words::days(&row.days),
         is_archived: row.is_archived,
-        current: format!("{}\u{a0}in a row", grouped(i64::from(row.current_streak))),
+        current,
         longest: format!("{}\u{a0}at best", grouped(i64::from(row.longest_streak))),
-        is_running: row.current_streak > 0,
         strip,
         told,
     }
 }
 
-/// Four weeks up to today. A day that the habit is not for, or that was before it, asks for nothing; today may still be done.
+/// Four weeks up to today. Days that the habit is not for, and days before it began, are days of rest; today may still be done.
 fn strip(row: &HabitRead, today: Date) -> Vec<DayCell> {
     let marks: Vec<Date> = row.marks.0.iter().filter_map(|day| words::day(day)).collect();
     let created = words::day(&row.created_day);

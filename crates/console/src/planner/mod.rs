@@ -1,7 +1,7 @@
 //! The planner in the console: goals with their steps, habits with their streaks, XP over time, and what assistants previewed
-//! and applied. All of it is live and none of it changes anything.
+//! and applied. None of it changes anything.
 //!
-//! Whoever signs in with a token that names a person sees that person alone; another token sees everybody of its workspace.
+//! A visitor whose token names a person sees that person alone; another token sees every person of its workspace.
 
 mod chart;
 mod data;
@@ -12,5 +12,4 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::pulse;
-pub(crate) use pages::{fragment, router};
+pub(crate) use pages::router;

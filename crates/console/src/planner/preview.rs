@@ -6,26 +6,25 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{data, words};
-use crate::views::{ActionRow, Fact, FieldChange, Link, PreviewDetails};
+use crate::views::{Fact, FieldChange, PageLink, PreviewActionRow, PreviewDetails};
 
 pub(super) fn details(whole: &WholePreview, person: Option<&PersonRead>, calls: &[CallRead], now: Timestamp) -> PreviewDetails {
     let row = &whole.row;
     let result: Option<Value> = whole.result.as_deref().and_then(|result| serde_json::from_str(result).ok());
     let (_, summary) = words::standing(row);
     let name = person.map_or_else(|| row.person_id.to_string(), |person| person.name.clone());
-    let fact = |label: &str, value: String| Fact { label: label.to_owned(), value };
     let mut facts = vec![
-        fact("Actions", row.action_count.to_string()),
-        fact("XP", words::xp(i64::from(row.xp))),
-        fact("Idempotency key", whole.idempotency_key.clone().unwrap_or_default()),
+        Fact::new("Actions", row.action_count.to_string()),
+        Fact::new("XP", words::xp(i64::from(row.xp))),
+        Fact::new("Idempotency key", whole.idempotency_key.clone().unwrap_or_default()),
     ];
     if row.status == "applied" && whole.result.is_none() {
-        facts.push(fact("Result", "no longer kept; a repeated call is told that the preview is applied".to_owned()));
+        facts.push(Fact::new("Result", "no longer kept; a repeated call is told that the preview is applied"));
     }
     facts.retain(|fact| !fact.value.is_empty());
     PreviewDetails {
         row: data::preview_row(row, now),
-        person: Link { href: data::plan_href(row.person_id), label: name },
+        person: PageLink::new(data::plan_href(row.person_id), name),
         summary: summary.to_owned(),
         would_fail: row.would_fail.clone().filter(|_| row.status == "pending").unwrap_or_default(),
         facts,
@@ -38,12 +37,12 @@ pub(super) fn details(whole: &WholePreview, person: Option<&PersonRead>, calls: 
     }
 }
 
-fn link(id: Uuid) -> Link {
-    Link { href: format!("/console/planner/previews/{id}"), label: id.to_string() }
+fn link(id: Uuid) -> PageLink {
+    PageLink::new(format!("/console/planner/previews/{id}"), id.to_string())
 }
 
 /// What was previewed, beside what became of it.
-fn actions(body: &Value, result: Option<&Value>) -> Vec<ActionRow> {
+fn actions(body: &Value, result: Option<&Value>) -> Vec<PreviewActionRow> {
     let results = result.and_then(|result| result["results"].as_array());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let row = |(place, action): (usize, &Value)| {
@@ -53,7 +52,7 @@ fn actions(body: &Value, result: Option<&Value>) -> Vec<ActionRow> {
             before: words::value(&change["before"]),
             after: words::value(&change["after"]),
         });
-        ActionRow {
+        PreviewActionRow {
             number: place + 1,
             action: text(&action["action"]),
             client_action_id: text(&action["client_action_id"]),

@@ -100,7 +100,7 @@ fn whole_page() -> String {
     let today = Some(date(1970, 1, 1));
     let days = [("1969-12-31", 125, 0), ("1970-01-01", 0, 25)];
     let days = days.map(|(day, earned, taken_back)| XpDay { day: day.to_owned(), earned, taken_back });
-    let plan = Plan {
+    let plan = PersonPlan {
         name: "Анна".to_owned(),
         zone: "Europe/Moscow, 1 Jan 1970".to_owned(),
         counters: Vec::new(),
@@ -108,18 +108,17 @@ fn whole_page() -> String {
         no_goals: String::new(),
         habits: vec![data::habit_row(&habit(), today)],
         xp: chart::chart(&figures(), &days),
-        previews: vec![data::preview_row(&applied(), NOW)],
+        previews: PreviewsTable { rows: vec![data::preview_row(&applied(), NOW)] },
         previews_href: "/console/planner/previews?person=1&status=".to_owned(),
         calls: vec![data::call_row(&call(Some(12), Some("Preview expired")), NOW)],
     };
-    let planner = Planner { plan: Some(plan), connect: Vec::new(), announce: String::new() };
-    PlannerFragment { planner, pager: pager() }.render().unwrap()
+    PlannerRegion { plan: Some(plan), connect: Vec::new(), pager: pager(), announce: String::new() }.render().unwrap()
 }
 
 #[test]
 fn the_page_shows_goals_habits_xp_previews_and_calls_and_what_was_written_stays_text() {
     let html = whole_page();
-    assert!(html.contains(r#"data-fragment="planner" data-topic="planner""#));
+    assert!(html.contains(r#"data-fragment="planner""#));
     for words in [
         "Анна",
         "1 of 40 steps",
@@ -219,7 +218,7 @@ fn the_page_of_a_preview_sets_what_was_planned_beside_what_became_of_it() {
         ),
     };
     let details = preview::details(&whole, None, &[call(None, None)], NOW);
-    let html = PreviewFragment { preview: details }.render().unwrap();
+    let html = details.render().unwrap();
     for words in ["due date", "2026-10-01", "789", "k-1", "goal.create", "no answer yet", "Undoes", "+25\u{a0}XP"] {
         assert!(html.contains(words), "{words}: {html}");
     }
@@ -243,8 +242,7 @@ fn where_nobody_has_come_the_page_says_how_to_connect_an_assistant() {
         "{}",
         connect[0].command
     );
-    let html =
-        PlannerFragment { planner: Planner { plan: None, connect, announce: String::new() }, pager: pager() }.render().unwrap();
+    let html = PlannerRegion { plan: None, connect, pager: pager(), announce: String::new() }.render().unwrap();
     for words in ["No assistant has come yet", "/mcp", "BERESTA_TOKEN", "Authorization: Bearer"] {
         assert!(html.contains(words), "{words}: {html}");
     }

@@ -1,10 +1,10 @@
-//! The words of the planner, as people say them.
+//! The words of the planner: days, priorities, standings and outcomes as the pages print them.
 
 use jiff::civil::Date;
 use planner::glance::PreviewRead;
 use serde_json::Value;
 
-use crate::views::{Badge, ConnectStep, Due, Tone, grouped};
+use crate::views::{Badge, ConnectStep, DueDay, Tone, grouped, shell_word};
 
 /// A day as the database writes it.
 pub(super) fn day(text: &str) -> Option<Date> {
@@ -22,11 +22,11 @@ pub(super) fn short_date(day: Date) -> String {
 }
 
 /// By when something should be done. What is done is never late.
-pub(super) fn due(text: Option<&str>, today: Option<Date>, is_done: bool) -> Option<Due> {
+pub(super) fn due(text: Option<&str>, today: Option<Date>, is_done: bool) -> Option<DueDay> {
     let day = day(text?)?;
     let is_late = !is_done && today.is_some_and(|today| day < today);
     let words = if is_late { format!("was due {}", date(day)) } else { format!("due {}", date(day)) };
-    Some(Due { iso: day.to_string(), words, is_late })
+    Some(DueDay { iso: day.to_string(), words, is_late })
 }
 
 /// How much something matters.
@@ -101,20 +101,16 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// What to do before an assistant can call. A name that a shell would take apart is quoted.
+/// What to do before an assistant can call.
 pub(super) fn connect(workspace: &str, person: Option<&str>) -> Vec<ConnectStep> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let quoted = |name: &str| {
-        if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
-    };
     let step = |words: &str, command: String| ConnectStep { words: words.to_owned(), command };
     vec![
         step(
             "Make a token that names a person. It is shown once:",
             format!(
                 "beresta token create --workspace {} --scope read,write --person {}",
-                quoted(workspace),
-                quoted(person.unwrap_or("anna"))
+                shell_word(workspace),
+                shell_word(person.unwrap_or("anna"))
             ),
         ),
         step(

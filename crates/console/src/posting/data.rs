@@ -1,7 +1,7 @@
 //! From rows to words: what the pages of posting show.
 
 use jiff::Timestamp;
-use platform::{DbError, http::Ctx, reads::Time};
+use platform::{DbError, reads::Time};
 use posting::reads::{self, BACKLOG_MAX, COUNT_MAX, ChannelRead, DeliveryRead, EventRead, MessageRead, RunRead, SourceRead};
 use serde_json::Value;
 use sqlx::PgConnection;
@@ -9,19 +9,13 @@ use uuid::Uuid;
 
 use super::words;
 use crate::views::{
-    Badge, ChannelDetails, ChannelRow, CopyRow, Count, Counter, EventRow, Events, Fact, IngestRow, Link, Moment, PostDetails,
-    PostRow, SourceRow, Tone, query_value,
+    Badge, ChannelDetails, ChannelRow, CopiesTable, CopyRow, Count, Counter, EventRow, EventsTable, Fact, IngestRow, Moment,
+    PageLink, PostDetails, PostRow, SourceRow, Tone, query_value,
 };
 
 const TITLE_CHARS: usize = 120;
-/// Beside other columns.
 const COPY_CHARS: usize = 48;
 const RECENT: i64 = 20;
-
-/// Changes with whatever happens in posting.
-pub(crate) async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    reads::pulse(tx).await
-}
 
 pub(super) fn post_href(id: Uuid) -> String {
     format!("/console/posts/{id}")
@@ -29,10 +23,6 @@ pub(super) fn post_href(id: Uuid) -> String {
 
 fn channel_href(id: &str) -> String {
     format!("/console/channels/{}", query_value(id))
-}
-
-fn fact(label: &str, value: impl Into<String>) -> Fact {
-    Fact { label: label.to_owned(), value: value.into() }
 }
 
 fn moment(at: Time, now: Timestamp) -> Moment {
@@ -107,8 +97,7 @@ fn from(source: Option<&Value>) -> String {
     }
 }
 
-pub(super) async fn post(tx: &mut PgConnection, ctx: &Ctx, id: Uuid) -> Result<Option<PostDetails>, DbError> {
-    let now = ctx.app.clock().now();
+pub(super) async fn post(tx: &mut PgConnection, id: Uuid, now: Timestamp) -> Result<Option<PostDetails>, DbError> {
     let Some(whole) = reads::message(tx, id).await? else { return Ok(None) };
     let deliveries = reads::deliveries_of(tx, id).await?;
     let following = reads::following(tx, id).await?;
@@ -116,17 +105,17 @@ pub(super) async fn post(tx: &mut PgConnection, ctx: &Ctx, id: Uuid) -> Result<O
     let badges = words::copies(&row.deliveries, row.withdrawn);
     let announce = badges.iter().map(|badge| badge.label.as_str()).collect::<Vec<_>>().join(", ");
     let crumb = match row.of_message_id {
-        Some(of) => Link { href: post_href(of), label: "The post that it changes".to_owned() },
-        None => Link { href: "/console/posts".to_owned(), label: "Posts".to_owned() },
+        Some(of) => PageLink::new(post_href(of), "The post that it changes"),
+        None => PageLink::new("/console/posts", "Posts"),
     };
-    let mut facts = vec![fact("From", from(row.source.as_ref()))];
-    facts.extend(row.source_ref.as_deref().map(|reference| fact("Reference", reference)));
-    facts.push(fact("Tags", row.tags.join(", ")));
+    let mut facts = vec![Fact::new("From", from(row.source.as_ref()))];
+    facts.extend(row.source_ref.as_deref().map(|reference| Fact::new("Reference", reference)));
+    facts.push(Fact::new("Tags", row.tags.join(", ")));
     if row.seen_count > 1 {
-        facts.push(fact("Brought", format!("{} times, the last {}", row.seen_count, moment(row.last_seen_at, now).ago)));
+        facts.push(Fact::new("Brought", format!("{} times, the last {}", row.seen_count, moment(row.last_seen_at, now).ago)));
     }
-    facts.extend(row.parse_mode.as_deref().map(|mode| fact("Markup", mode)));
-    facts.extend(row.trace_id.as_deref().map(|trace| fact("Trace", trace)));
+    facts.extend(row.parse_mode.as_deref().map(|mode| Fact::new("Markup", mode)));
+    facts.extend(row.trace_id.as_deref().map(|trace| Fact::new("Trace", trace)));
     facts.retain(|fact| !fact.value.is_empty());
     Ok(Some(PostDetails {
         id: id.to_string(),
@@ -135,11 +124,13 @@ pub(super) async fn post(tx: &mut PgConnection, ctx: &Ctx, id: Uuid) -> Result<O
         badges,
         created: moment(row.created_at, now),
         text: payload["text"].as_str().unwrap_or_default().to_owned(),
-        media: payload["media"].as_array().into_iter().flatten().map(media).collect(),
-        links: links(&payload),
+        attached: payload["media"].as_array().into_iter().flatten().map(media).chain(links(&payload)).collect(),
         facts,
         has_more: deliveries.len() >= usize::try_from(reads::OF_MESSAGE_MAX).unwrap_or(usize::MAX),
-        copies: deliveries.into_iter().map(|delivery| copy_in_channel(delivery, now)).collect(),
+        copies: CopiesTable {
+            subject: "Channel",
+            rows: deliveries.into_iter().map(|delivery| copy_in_channel(delivery, now)).collect(),
+        },
         following: following.into_iter().map(|row| post_row(row, now)).collect(),
         events_href: format!("/console/events?message_id={id}"),
         announce,
@@ -155,20 +146,20 @@ fn media(item: &Value) -> Fact {
     };
     let place = ["name", "url", "blob_ref", "file_id", "attachment_token"].into_iter().find_map(|key| item[key].as_str());
     let words = [place, item["caption"].as_str()];
-    fact(kind, words.into_iter().flatten().map(kernel::redact::redact_text).collect::<Vec<_>>().join(" · "))
+    Fact::new(kind, words.into_iter().flatten().map(kernel::redact::redact_text).collect::<Vec<_>>().join(" · "))
 }
 
-fn links(payload: &Value) -> Vec<Fact> {
-    let links = payload["links"].as_array().into_iter().flatten().filter_map(Value::as_str).map(|link| fact("Link", link));
+fn links(payload: &Value) -> impl Iterator<Item = Fact> {
+    let links = payload["links"].as_array().into_iter().flatten().filter_map(Value::as_str).map(|link| Fact::new("Link", link));
     let buttons = payload["buttons"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
     let buttons = buttons.map(|button| {
         let part = |key: &str| button[key].as_str().unwrap_or_default().to_owned();
-        fact("Button", format!("{} → {}", part("text"), part("url")))
+        Fact::new("Button", format!("{} → {}", part("text"), part("url")))
     });
-    links.chain(buttons).collect()
+    links.chain(buttons)
 }
 
-fn copy_row(delivery: DeliveryRead, subject: Link, platform: String, now: Timestamp) -> CopyRow {
+fn copy_row(delivery: DeliveryRead, subject: PageLink, platform: String, now: Timestamp) -> CopyRow {
     let is_well = matches!(delivery.status.as_str(), "sent" | "deduped");
     let error = delivery
         .last_error
@@ -196,7 +187,7 @@ fn copy_row(delivery: DeliveryRead, subject: Link, platform: String, now: Timest
 
 fn copy_in_channel(delivery: DeliveryRead, now: Timestamp) -> CopyRow {
     let label = delivery.channel_title.clone().unwrap_or_else(|| delivery.channel_id.clone());
-    let subject = Link { href: channel_href(&delivery.channel_id), label };
+    let subject = PageLink::new(channel_href(&delivery.channel_id), label);
     let platform = words::platform(&delivery.platform);
     copy_row(delivery, subject, platform, now)
 }
@@ -204,7 +195,7 @@ fn copy_in_channel(delivery: DeliveryRead, now: Timestamp) -> CopyRow {
 fn copy_of_post(delivery: DeliveryRead, posts: &[MessageRead], now: Timestamp) -> CopyRow {
     let post = posts.iter().find(|post| post.message_id == delivery.message_id);
     let label = post.map_or_else(|| short(delivery.message_id), |post| beginning(post, COPY_CHARS));
-    let subject = Link { href: post_href(delivery.message_id), label };
+    let subject = PageLink::new(post_href(delivery.message_id), label);
     copy_row(delivery, subject, String::new(), now)
 }
 
@@ -229,8 +220,7 @@ pub(super) fn channel_row(row: &ChannelRead, now: Timestamp) -> ChannelRow {
     }
 }
 
-pub(super) async fn channel(tx: &mut PgConnection, ctx: &Ctx, id: &str) -> Result<Option<ChannelDetails>, DbError> {
-    let now = ctx.app.clock().now();
+pub(super) async fn channel(tx: &mut PgConnection, id: &str, now: Timestamp) -> Result<Option<ChannelDetails>, DbError> {
     let Some(row) = reads::channel(tx, id).await? else { return Ok(None) };
     let copies = reads::recent_deliveries(tx, id, RECENT).await?;
     let ids: Vec<Uuid> = copies.iter().map(|delivery| delivery.message_id).collect();
@@ -241,10 +231,10 @@ pub(super) async fn channel(tx: &mut PgConnection, ctx: &Ctx, id: &str) -> Resul
         .rate_rps
         .map_or_else(|| "no limit of its own".to_owned(), |rate| format!("{rate} a second, {} at once", row.max_parallel));
     let mut facts = vec![
-        fact("Messenger", words::platform(&row.platform)),
-        fact("Chat", row.target_id.clone()),
-        fact("Rate", rate),
-        fact(
+        Fact::new("Messenger", words::platform(&row.platform)),
+        Fact::new("Chat", row.target_id.clone()),
+        Fact::new("Rate", rate),
+        Fact::new(
             "Takes",
             match row.send_mode.as_str() {
                 "text" => "text only",
@@ -252,33 +242,36 @@ pub(super) async fn channel(tx: &mut PgConnection, ctx: &Ctx, id: &str) -> Resul
                 _ => "text and media",
             },
         ),
-        fact("Tags", row.tags.join(", ")),
-        fact("Lets in", row.route_filter.as_ref().map(|filter| words::describe(filter, &[])).unwrap_or_default()),
+        Fact::new("Tags", row.tags.join(", ")),
+        Fact::new("Lets in", row.route_filter.as_ref().map(|filter| words::describe(filter, &[])).unwrap_or_default()),
     ];
     if row.window_mode == "windowed" {
         let zone = row.timezone.clone().unwrap_or_else(|| "UTC".to_owned());
-        facts.push(fact(
+        facts.push(Fact::new(
             "Hours",
             format!("{} ({zone})", row.posting_window.as_ref().map(ToString::to_string).unwrap_or_default()),
         ));
     }
-    facts.extend(row.dedup_ttl_hours.map(|hours| fact("Repeats", format!("not within {hours}\u{a0}h"))));
+    facts.extend(row.dedup_ttl_hours.map(|hours| Fact::new("Repeats", format!("not within {hours}\u{a0}h"))));
     if row.error_streak > 0 {
-        facts.push(fact("Errors in a row", row.error_streak.to_string()));
+        facts.push(Fact::new("Errors in a row", row.error_streak.to_string()));
     }
     facts.retain(|fact| !fact.value.is_empty());
     Ok(Some(ChannelDetails {
         summary: words::state(&row.state).1.to_owned(),
         row: channel_row(&row, now),
         facts,
-        copies: copies.into_iter().map(|delivery| copy_of_post(delivery, &posts, now)).collect(),
+        copies: CopiesTable {
+            subject: "Post",
+            rows: copies.into_iter().map(|delivery| copy_of_post(delivery, &posts, now)).collect(),
+        },
         events: events(happened, now),
         events_href: format!("/console/events?channel_id={}", query_value(id)),
     }))
 }
 
-pub(super) fn events(rows: Vec<EventRead>, now: Timestamp) -> Events {
-    Events { rows: rows.into_iter().map(|row| event_row(row, now)).collect() }
+pub(super) fn events(rows: Vec<EventRead>, now: Timestamp) -> EventsTable {
+    EventsTable { rows: rows.into_iter().map(|row| event_row(row, now)).collect() }
 }
 
 fn event_row(row: EventRead, now: Timestamp) -> EventRow {
@@ -294,8 +287,8 @@ fn event_row(row: EventRead, now: Timestamp) -> EventRow {
         key: row.id.to_string(),
         at: moment(row.ts, now),
         what: words::action(&row.action, row.result == "error"),
-        channel: row.channel_id.map(|id| Link { href: channel_href(&id), label: id }),
-        post: row.message_id.map(|id| Link { href: post_href(id), label: short(id) }),
+        channel: row.channel_id.map(|id| PageLink::new(channel_href(&id), id)),
+        post: row.message_id.map(|id| PageLink::new(post_href(id), short(id))),
         details: details.join(" · "),
     }
 }

@@ -1,5 +1,4 @@
-//! Posting in the console: posts and where each copy stands, channels and their health, events, ingest. All of it is
-//! live and none of it changes anything.
+//! Posting in the console: posts and where each copy stands, channels and their health, events, ingest. None of it changes anything.
 
 mod data;
 mod pages;
@@ -8,7 +7,6 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::pulse;
-pub(crate) use pages::{fragment, router};
-// What the shop bot says in the same words.
+pub(crate) use pages::router;
+// Used by the pages of the other modules too.
 pub(crate) use words::{beginning, error, platform};

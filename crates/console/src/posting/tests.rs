@@ -110,10 +110,10 @@ fn numbers_of_a_run_become_a_line() {
 }
 
 #[test]
-fn what_was_posted_is_printed_as_text_and_the_region_listens_to_its_topic() {
-    let posts = Posts { counters: Vec::new(), rows: vec![post("<script>alert(1)</script>")], announce: String::new() };
-    let html = PostsFragment { posts, pager: pager() }.render().unwrap();
-    assert!(html.contains(r#"data-fragment="posts" data-topic="posting""#) && html.contains("38\u{a0}sent"));
+fn what_was_posted_is_printed_as_text() {
+    let rows = vec![post("<script>alert(1)</script>")];
+    let html = PostsRegion { counters: Vec::new(), rows, pager: pager(), announce: String::new() }.render().unwrap();
+    assert!(html.contains(r#"data-fragment="posts""#) && html.contains("38\u{a0}sent"));
     assert!(!html.contains("<script") && !html.contains("<i>") && !html.contains("style="));
 }
 
@@ -121,7 +121,7 @@ fn what_was_posted_is_printed_as_text_and_the_region_listens_to_its_topic() {
 fn a_copy_says_why_it_waits_and_what_went_wrong() {
     let copy = CopyRow {
         key: "d".to_owned(),
-        subject: Link { href: "/console/channels/a%22".to_owned(), label: "\"><b>".to_owned() },
+        subject: PageLink::new("/console/channels/a%22", "\"><b>"),
         platform: "Telegram".to_owned(),
         operation: String::new(),
         status: words::status("retry", "send", None),
@@ -135,20 +135,19 @@ fn a_copy_says_why_it_waits_and_what_went_wrong() {
     let post = PostDetails {
         id: "p".to_owned(),
         title: "Hello".to_owned(),
-        crumb: Link { href: "/console/posts".to_owned(), label: "Posts".to_owned() },
+        crumb: PageLink::new("/console/posts", "Posts"),
         badges: Vec::new(),
         created: moment(),
         text: "Hello".to_owned(),
-        media: Vec::new(),
-        links: Vec::new(),
+        attached: Vec::new(),
         facts: Vec::new(),
-        copies: vec![copy],
+        copies: CopiesTable { subject: "Channel", rows: vec![copy] },
         has_more: false,
         following: vec![post("Edit: Hello!")],
         events_href: "/console/events?message_id=p".to_owned(),
         announce: String::new(),
     };
-    let html = PostFragment { post }.render().unwrap();
+    let html = post.render().unwrap();
     for words in [
         "will retry",
         "Its channel is paused after errors",

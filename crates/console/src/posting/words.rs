@@ -1,4 +1,4 @@
-//! The words of posting, as people say them.
+//! The words of posting: statuses, reasons, actions and errors as the pages print them.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -17,7 +17,7 @@ const STATUSES: [(&str, &str, Tone); 8] = [
     ("deduped", "repeat, not sent", Tone::Quiet),
 ];
 
-/// One delivery's status. Withdrawn is no failure: somebody wanted it so.
+/// One delivery's status. A withdrawn delivery has not failed: its post was deleted first.
 pub(super) fn status(status: &str, operation: &str, error: Option<&Value>) -> Badge {
     if status == "failed_permanent" && error.is_some_and(is_withdrawn) {
         return Badge::new("withdrawn", Tone::Quiet);
@@ -41,7 +41,7 @@ pub(super) fn copies(counts: &Value, withdrawn: i64) -> Vec<Badge> {
     STATUSES.iter().filter_map(of_status).chain(badge(withdrawn, "withdrawn", Tone::Quiet)).collect()
 }
 
-/// Why a delivery waits. The database knows the reason; this says it.
+/// Why a delivery waits, from the reason that the database gives.
 pub(super) fn waits(waiting_for: &Value, now: Timestamp) -> Waits {
     let reason = waiting_for["reason"].as_str().unwrap_or_default();
     let why = match reason {
@@ -64,7 +64,7 @@ pub(super) fn waits(waiting_for: &Value, now: Timestamp) -> Waits {
     Waits { why: why.to_owned(), until: moment(&waiting_for["until"], now) }
 }
 
-/// Why a delivery that has come to its end was not sent, where that is as it should be.
+/// Why a delivery that has ended was not sent, where that is no failure.
 pub(super) fn unsent(status: &str, error: Option<&Value>) -> Option<Waits> {
     let why = match status {
         "deduped" => "The channel has this post already",
@@ -78,7 +78,7 @@ fn moment(at: &Value, now: Timestamp) -> Option<Moment> {
     at.as_str().and_then(|at| at.parse().ok()).map(|at| Moment::new(at, now))
 }
 
-/// What happened.
+/// The action of an event.
 pub(super) fn action(action: &str, is_error: bool) -> Badge {
     let (words, tone) = match action {
         "enqueue" => ("taken into the queue", Tone::Quiet),
@@ -112,7 +112,7 @@ pub(super) fn action(action: &str, is_error: bool) -> Badge {
     Badge::new(words, tone)
 }
 
-/// How a channel is, and that in a sentence.
+/// The state of a channel, and what it means in a sentence.
 pub(super) fn state(state: &str) -> (Badge, &'static str) {
     match state {
         "disabled" => (Badge::new("switched off", Tone::Bad), "Nothing is sent here until somebody switches it on again."),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use shopbot::reads::RuleRead;
 
-use crate::views::{Button, ButtonRow, RuleChange};
+use crate::views::{FieldChange, RuleButton};
 
 /// The keywords of a rule as its author wrote them.
 pub(super) fn keywords(rule: &RuleRead) -> Vec<String> {
@@ -14,21 +14,21 @@ fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-pub(super) fn buttons(rule: &RuleRead) -> Vec<ButtonRow> {
+pub(super) fn buttons(rule: &RuleRead) -> Vec<Vec<RuleButton>> {
     let rows = rule.buttons.as_array().into_iter().flatten().filter_map(Value::as_array);
-    rows.map(|row| ButtonRow { buttons: row.iter().map(button).collect() }).collect()
+    rows.map(|row| row.iter().map(button).collect()).collect()
 }
 
-fn button(button: &Value) -> Button {
+fn button(button: &Value) -> RuleButton {
     let text = button["text"].as_str().unwrap_or_default();
     let payload = button["payload"].as_str().filter(|payload| *payload != text).unwrap_or_default();
-    Button { text: text.to_owned(), payload: payload.to_owned() }
+    RuleButton { text: text.to_owned(), payload: payload.to_owned() }
 }
 
 /// Buttons in a line for each of their rows.
-fn lines(rows: &[ButtonRow]) -> String {
-    let line = |row: &ButtonRow| {
-        let words = row.buttons.iter().map(|button| match button.payload.as_str() {
+fn lines(rows: &[Vec<RuleButton>]) -> String {
+    let line = |row: &Vec<RuleButton>| {
+        let words = row.iter().map(|button| match button.payload.as_str() {
             "" => button.text.clone(),
             payload => format!("{} → {payload}", button.text),
         });
@@ -37,8 +37,8 @@ fn lines(rows: &[ButtonRow]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What `after` says otherwise than `before`, in the order of reading.
-pub(super) fn between(before: &RuleRead, after: &RuleRead) -> Vec<RuleChange> {
+/// The fields in which `after` differs from `before`, in the order of reading.
+pub(super) fn between(before: &RuleRead, after: &RuleRead) -> Vec<FieldChange> {
     let (old, new) = (keywords(before), keywords(after));
     let without = |list: &[String], other: &[String]| {
         list.iter().filter(|word| !other.contains(word)).cloned().collect::<Vec<_>>().join(", ")
@@ -58,5 +58,5 @@ pub(super) fn between(before: &RuleRead, after: &RuleRead) -> Vec<RuleChange> {
         ("Messages at most", before.max_turns.to_string(), after.max_turns.to_string()),
     ];
     let changed = fields.into_iter().filter(|(_, before, after)| before != after);
-    changed.map(|(field, before, after)| RuleChange { field: field.to_owned(), before, after }).collect()
+    changed.map(|(field, before, after)| FieldChange { field: field.to_owned(), before, after }).collect()
 }

@@ -1,59 +1,45 @@
 //! From rows to words: what the pages of conversations and bots show.
 
 use jiff::Timestamp;
-use platform::{DbError, http::Ctx, reads::Time};
+use platform::{http::Ctx, reads::Time};
 use serde_json::Value;
-use shopbot::reads::{self, ANSWERS_MAX, AlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, WayOut};
-use sqlx::PgConnection;
+use shopbot::reads::{ANSWERS_MAX, BotAlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, WayOut};
 
 use super::{rules::rule_href, words};
 use crate::{
     posting::{beginning, error, platform as messenger},
     views::{
-        AlertRow, AnswerRow, Badge, BotRow, ConversationDetails, ConversationRow, Count, Counter, Empty, Fact, Link, Moment,
-        PoisonRow, Tone, Trace, TurnRow, Waits, query_value,
+        AlertRow, AnswerRow, Badge, BotRow, ConversationDetails, ConversationRow, Count, Counter, EmptyNote, Fact, Moment,
+        PageLink, Pager, PoisonRow, Tone, Trace, TurnRow, Waits, query_value,
     },
 };
 
-/// Beside other columns.
 const SAID_CHARS: usize = 120;
 /// Where the database stops counting: see `shopbot.error_rate` and `reads::bots`.
 const MESSAGES_MAX: i64 = 10_000;
 const ERRORS_MAX: i64 = 1000;
 
-/// Changes with whatever happens to the bots.
-pub(crate) async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    reads::pulse(tx).await
-}
-
-pub(super) fn conversation_href(provider: &str, chat_id: &str) -> String {
+fn conversation_href(provider: &str, chat_id: &str) -> String {
     format!("/console/conversations/{}/{}", query_value(provider), query_value(chat_id))
-}
-
-fn fact(label: &str, value: impl Into<String>) -> Fact {
-    Fact { label: label.to_owned(), value: value.into() }
 }
 
 fn moment(at: Time, now: Timestamp) -> Moment {
     Moment::new(at.to_jiff(), now)
 }
 
-fn rule_link(id: &str, version: &str) -> Link {
-    Link { href: rule_href(id), label: format!("{id}\u{a0}v{version}") }
+fn rule_link(id: &str, version: &str) -> PageLink {
+    PageLink::new(rule_href(id), format!("{id}\u{a0}v{version}"))
 }
 
-/// What to do where nobody has written yet, or nothing is set up.
-pub(super) fn empty(ctx: &Ctx, ways: &[WayOut], nothing: &str) -> Empty {
+/// What to do before the first customer writes, or the first bot is set up.
+pub(super) fn empty(ctx: &Ctx, ways: &[WayOut], nothing: &str) -> EmptyNote {
     let provider = ways.iter().map(|way| way.provider.as_str()).find(|name| *name == "max");
     match provider.or_else(|| ways.first().map(|way| way.provider.as_str())) {
-        Some(provider) => Empty {
+        Some(provider) => EmptyNote {
             words: format!("{nothing} To talk to the bot yourself, without writing or sending anything:"),
             command: words::try_command(&ctx.principal.workspace_name, provider),
         },
-        None => Empty {
-            words: "No bot is connected. docs/shopbot.md shows the two statements that connect one.".to_owned(),
-            command: String::new(),
-        },
+        None => EmptyNote::new("No bot is connected. docs/shopbot.md shows the two statements that connect one."),
     }
 }
 
@@ -86,17 +72,18 @@ pub(super) fn conversation(
     row: &ConversationRead,
     messages: Vec<MessageRead>,
     way: Option<&WayOut>,
+    pager: Pager,
     now: Timestamp,
 ) -> ConversationDetails {
     let (_, summary) = words::standing(&row.state, row.muted_until.is_some());
     let mut facts = vec![
-        fact("Messenger", messenger(&row.provider)),
-        fact("State", row.state.clone()),
-        fact("Scenario", row.intent.clone().unwrap_or_default()),
-        fact("Messages without a pause", if row.turns > 0 { row.turns.to_string() } else { String::new() }),
+        Fact::new("Messenger", messenger(&row.provider)),
+        Fact::new("State", row.state.clone()),
+        Fact::new("Scenario", row.intent.clone().unwrap_or_default()),
+        Fact::new("Messages without a pause", if row.turns > 0 { row.turns.to_string() } else { String::new() }),
     ];
-    facts.extend(way.filter(|way| !way.enabled).map(|_| fact("The bot", "is switched off: nothing is answered or sent")));
-    facts.extend(way.is_none().then(|| fact("The bot", "is no longer there")));
+    facts.extend(way.filter(|way| !way.enabled).map(|_| Fact::new("The bot", "is switched off: nothing is answered or sent")));
+    facts.extend(way.is_none().then(|| Fact::new("The bot", "is no longer there")));
     facts.retain(|fact| !fact.value.is_empty());
     let turns: Vec<TurnRow> = messages.into_iter().map(|message| turn(message, way, now)).collect();
     ConversationDetails {
@@ -109,6 +96,7 @@ pub(super) fn conversation(
         captured: texts(&row.captured).into_iter().map(|(label, value)| Fact { label, value }).collect(),
         announce: turns.first().map(|turn| turn.outcome.label.clone()).unwrap_or_default(),
         turns,
+        pager,
     }
 }
 
@@ -168,8 +156,8 @@ pub(super) fn answer(row: &MessageRead, way: Option<&WayOut>, now: Timestamp) ->
     })
 }
 
-pub(super) fn bot_row(row: &BotRead, alerts: &[AlertRead], now: Timestamp) -> BotRow {
-    let alerts: Vec<&AlertRead> = alerts.iter().filter(|alert| alert.provider == row.provider).collect();
+pub(super) fn bot_row(row: &BotRead, alerts: &[BotAlertRead], now: Timestamp) -> BotRow {
+    let alerts: Vec<&BotAlertRead> = alerts.iter().filter(|alert| alert.provider == row.provider).collect();
     let is_in_trouble = alerts.iter().any(|alert| alert.cleared_at.is_none());
     let (state, summary, until) = if !row.enabled {
         (Badge::new("switched off", Tone::Quiet), "Messages are acknowledged and not answered.", None)
@@ -211,21 +199,21 @@ fn bot_facts(row: &BotRead) -> Vec<Fact> {
         (Some(all), Some(chat)) => format!("{all} answers a second over all chats, {chat} in one chat"),
     };
     let told = row.alert_chat_id.as_ref().map_or_else(
-        || "nobody: alert_chat_id is not set; this page and the journal have them".to_owned(),
+        || "the other targets of the workspace, if it has any: alert_chat_id is not set".to_owned(),
         |chat| format!("chat {chat}"),
     );
     let raised = format!("above {} of at least {} messages", words::percent(row.alert_error_rate), row.alert_min_messages);
-    vec![fact("Pace", pace), fact("Alert", raised), fact("Told to", told)]
+    vec![Fact::new("Pace", pace), Fact::new("Alert", raised), Fact::new("Told to", told)]
 }
 
-fn alert_row(row: &AlertRead, now: Timestamp) -> AlertRow {
+fn alert_row(row: &BotAlertRead, now: Timestamp) -> AlertRow {
     AlertRow {
         what: words::alert(&row.alert),
         state: if row.cleared_at.is_none() { Badge::new("raised", Tone::Bad) } else { Badge::new("over", Tone::Quiet) },
         raised: moment(row.raised_at, now),
         told: row.told_at.map(|at| moment(at, now)),
         cleared: row.cleared_at.map(|at| moment(at, now)),
-        details: words::alert_details(&row.alert, &row.details),
+        details: row.why.clone().unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The shop bot in the console: conversations and why each message was answered as it was, rules by version, and how the bots
-//! are. All of it is live and none of it changes anything.
+//! are. None of it changes anything.
 
 mod changes;
 mod data;
@@ -10,5 +10,4 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::pulse;
-pub(crate) use pages::{fragment, router};
+pub(crate) use pages::router;

@@ -1,32 +1,29 @@
 //! From rows to words: what the pages of the rules show.
 
 use jiff::Timestamp;
-use platform::DbError;
-use shopbot::reads::{self, RuleOfIntent, RuleRead};
-use sqlx::PgConnection;
+use shopbot::reads::{RuleOfIntent, RuleRead};
 
 use super::changes;
 use crate::{
     posting::beginning,
-    views::{Badge, Fact, Intent, Moment, RuleBody, RuleDetails, RuleRow, RuleVersion, Tone, query_value},
+    views::{Badge, Fact, IntentRules, Moment, RuleBody, RuleDetails, RuleRow, RuleVersionRow, Tone, query_value},
 };
 
-/// Beside other columns.
 const ANSWER_CHARS: usize = 80;
 
 pub(super) fn rule_href(id: &str) -> String {
     format!("/console/rules/{}", query_value(id))
 }
 
-/// Rules that are in the order of their intents, under those.
-pub(super) fn by_intent(rows: Vec<RuleOfIntent>) -> Vec<Intent> {
-    let mut intents: Vec<Intent> = Vec::new();
+/// Groups rules, which are ordered by intent, by intent.
+pub(super) fn by_intent(rows: Vec<RuleOfIntent>) -> Vec<IntentRules> {
+    let mut intents: Vec<IntentRules> = Vec::new();
     for row in rows {
         let name = row.rule.intent.clone();
         let rule = rule_row(&row);
         match intents.last_mut().filter(|intent| intent.name == name) {
             Some(intent) => intent.rules.push(rule),
-            None => intents.push(Intent { name, rules: vec![rule] }),
+            None => intents.push(IntentRules { name, rules: vec![rule] }),
         }
     }
     intents
@@ -61,11 +58,7 @@ fn takes(rule: &RuleRead) -> String {
     rule.capture.as_ref().map(|name| format!("takes {name}")).unwrap_or_default()
 }
 
-pub(super) async fn rule(tx: &mut PgConnection, now: Timestamp, id: &str) -> Result<Option<RuleDetails>, DbError> {
-    Ok(details(&reads::rule_versions(tx, id).await?, now))
-}
-
-/// A rule of its versions, newest first; none of none.
+/// A rule from its versions, newest first; none without versions.
 pub(super) fn details(versions: &[RuleRead], now: Timestamp) -> Option<RuleDetails> {
     let newest = versions.first()?;
     let enabled = versions.iter().find(|rule| rule.enabled);
@@ -87,13 +80,13 @@ pub(super) fn details(versions: &[RuleRead], now: Timestamp) -> Option<RuleDetai
     })
 }
 
-fn version(rule: &RuleRead, before: Option<&RuleRead>, now: Timestamp) -> RuleVersion {
+fn version(rule: &RuleRead, before: Option<&RuleRead>, now: Timestamp) -> RuleVersionRow {
     let unchanged = match before {
         Some(_) => "Saved again as it was.",
         None if rule.version == 1 => "The first version.",
         None => "Older versions are not shown.",
     };
-    RuleVersion {
+    RuleVersionRow {
         state: if rule.enabled { Badge::new("answers", Tone::Good) } else { Badge::new("kept", Tone::Quiet) },
         body: body(rule, now),
         changes: before.map(|before| changes::between(before, rule)).unwrap_or_default(),
@@ -102,16 +95,15 @@ fn version(rule: &RuleRead, before: Option<&RuleRead>, now: Timestamp) -> RuleVe
 }
 
 fn body(rule: &RuleRead, now: Timestamp) -> RuleBody {
-    let fact = |label: &str, value: String| Fact { label: label.to_owned(), value };
     let text = |value: Option<&String>| value.cloned().unwrap_or_default();
     let mut facts = vec![
-        fact("Intent", rule.intent.clone()),
-        fact("For the state", rule.state.clone().unwrap_or_else(|| "any".to_owned())),
-        fact("Priority", rule.priority.to_string()),
-        fact("Keeps the words as", text(rule.capture.as_ref())),
-        fact("If they match", text(rule.check_pattern.as_ref())),
-        fact("Next state", rule.next_state.clone().unwrap_or_else(|| "the same".to_owned())),
-        fact("Messages at most", rule.max_turns.to_string()),
+        Fact::new("Intent", rule.intent.clone()),
+        Fact::new("For the state", rule.state.clone().unwrap_or_else(|| "any".to_owned())),
+        Fact::new("Priority", rule.priority.to_string()),
+        Fact::new("Keeps the words as", text(rule.capture.as_ref())),
+        Fact::new("If they match", text(rule.check_pattern.as_ref())),
+        Fact::new("Next state", rule.next_state.clone().unwrap_or_else(|| "the same".to_owned())),
+        Fact::new("Messages at most", rule.max_turns.to_string()),
     ];
     facts.retain(|fact| !fact.value.is_empty());
     RuleBody {

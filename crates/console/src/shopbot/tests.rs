@@ -3,7 +3,7 @@
 use askama::Template;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use shopbot::reads::{AlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, RuleOfIntent, RuleRead, WayOut};
+use shopbot::reads::{BotAlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, RuleOfIntent, RuleRead, WayOut};
 use uuid::Uuid;
 
 use super::{changes, data, rules, words};
@@ -19,8 +19,12 @@ fn pager() -> Pager {
     Pager { first_href: None, next_href: None, shown: "1 conversations".to_owned(), labels: ("Newest", "Older") }
 }
 
-fn nothing() -> Empty {
-    Empty { words: "Nobody has written yet.".to_owned(), command: words::try_command("demo", "max") }
+fn nothing() -> EmptyNote {
+    EmptyNote { words: "Nobody has written yet.".to_owned(), command: words::try_command("demo", "max") }
+}
+
+fn conversations(rows: Vec<ConversationRow>) -> String {
+    ConversationsRegion { rows, empty: nothing(), pager: pager(), announce: String::new() }.render().unwrap()
 }
 
 fn chat() -> ConversationRead {
@@ -161,19 +165,18 @@ fn an_answer_says_why_it_waits_and_what_went_wrong() {
 }
 
 #[test]
-fn what_customers_wrote_is_printed_as_text_and_the_regions_listen_to_their_topic() {
+fn what_customers_wrote_is_printed_as_text() {
     let rows = vec![data::conversation_row(&chat(), NOW)];
     assert_eq!(rows[0].href, "/console/conversations/max/-5%2F%3Cb%3E");
-    let list = Conversations { rows, empty: nothing(), announce: String::new() };
-    let html = ConversationsFragment { conversations: list, pager: pager() }.render().unwrap();
-    assert!(html.contains(r#"data-fragment="conversations" data-topic="shopbot""#));
+    let html = conversations(rows);
+    assert!(html.contains(r#"data-fragment="conversations""#));
     for words in ["in a scenario", "return_order", "asked again", "1&nbsp;waiting", "/console/rules/return_order"] {
         assert!(html.contains(words), "{words}");
     }
     let why = json!({"step": "any_time", "keyword": "<u>", "decided_by": "longest_keyword", "over": "delivery"});
-    let conversation = data::conversation(&chat(), vec![message(Some("retry"), &why)], Some(&way()), NOW);
+    let conversation = data::conversation(&chat(), vec![message(Some("retry"), &why)], Some(&way()), pager(), NOW);
     assert_eq!(conversation.id, "max--5/<b>");
-    let whole = ConversationFragment { conversation, pager: pager() }.render().unwrap();
+    let whole = conversation.render().unwrap();
     for words in [
         "payment\u{a0}v3",
         "return\u{a0}v2",
@@ -192,15 +195,13 @@ fn what_customers_wrote_is_printed_as_text_and_the_regions_listen_to_their_topic
 
 #[test]
 fn an_empty_list_says_what_to_do() {
-    let list = Conversations { rows: Vec::new(), empty: nothing(), announce: String::new() };
-    let html = ConversationsFragment { conversations: list, pager: pager() }.render().unwrap();
-    assert!(html.contains("beresta shopbot try --workspace demo"));
+    assert!(conversations(Vec::new()).contains("beresta shopbot try --workspace demo"));
     assert_eq!(
         words::try_command("it's ours", "telegram"),
         r"beresta shopbot try --workspace 'it'\''s ours' --provider telegram"
     );
-    let rules = Rules { intents: Vec::new(), empty: nothing() };
-    assert!(RulesFragment { rules, pager: pager() }.render().unwrap().contains("beresta shopbot try"));
+    let rules = RulesRegion { intents: Vec::new(), empty: nothing(), pager: pager() };
+    assert!(rules.render().unwrap().contains("beresta shopbot try"));
 }
 
 #[test]
@@ -219,7 +220,7 @@ fn versions_say_what_changed_between_them_and_which_one_answers() {
     assert_eq!((details.body.version, details.state.label.as_str()), (1, "version\u{a0}1"));
     assert_eq!(details.summary, "It answers, although version 2 is newer.");
     assert_eq!((details.versions[0].changes.len(), details.versions[1].unchanged.as_str()), (3, "The first version."));
-    let html = RuleFragment { rule: details }.render().unwrap();
+    let html = details.render().unwrap();
     assert!(html.contains("<del>") && html.contains("→ english") && html.contains(r#"data-fragment="rule-payment""#));
     assert!(!html.contains("<u>"));
     assert!(rules::details(&[], NOW).is_none());
@@ -229,7 +230,7 @@ fn versions_say_what_changed_between_them_and_which_one_answers() {
         RuleOfIntent { rule: RuleRead { rule_id: "pay".to_owned(), ..second }, newest: 2 },
     ]);
     assert_eq!((intents.len(), intents[0].rules.len()), (1, 2));
-    let html = RulesFragment { rules: Rules { intents, empty: nothing() }, pager: pager() }.render().unwrap();
+    let html = RulesRegion { intents, empty: nothing(), pager: pager() }.render().unwrap();
     assert!(html.contains("newest 2") && html.contains("switched off") && html.contains("оплат"));
 }
 
@@ -257,13 +258,14 @@ fn a_bot_shows_its_error_rate_its_alerts_and_what_it_could_not_read() {
         menu: json!([]),
         variables: json!({}),
     };
-    let alert = AlertRead {
+    let alert = BotAlertRead {
         provider: "max".to_owned(),
         alert: "late_answers".to_owned(),
         raised_at: later(-600),
         told_at: Some(later(-600)),
         cleared_at: None,
-        details: json!({"count": 3, "sample": "429"}),
+        count: 3,
+        why: Some("3 waited for more than five minutes, the last error of one is 429".to_owned()),
     };
     let poison = PoisonRead {
         id: Uuid::nil(),
@@ -275,13 +277,15 @@ fn a_bot_shows_its_error_rate_its_alerts_and_what_it_could_not_read() {
         problem: "`chat_id` is missing <b>".to_owned(),
         body: r#"{"text":"<script>"}"#.to_owned(),
     };
-    let bots = Bots {
+    let bots = BotsRegion {
         rows: vec![data::bot_row(&bot, std::slice::from_ref(&alert), NOW)],
         poison: vec![data::poison_row(poison, NOW)],
         empty: nothing(),
+        pager: pager(),
+        recount: None,
         announce: String::new(),
     };
-    let html = BotsFragment { bots, pager: pager() }.render().unwrap();
+    let html = bots.render().unwrap();
     for words in [
         "closed",
         "in 30\u{a0}s",
@@ -298,8 +302,11 @@ fn a_bot_shows_its_error_rate_its_alerts_and_what_it_could_not_read() {
         assert!(html.contains(words), "{words}");
     }
     assert!(!html.contains("<script") && !html.contains("<b>") && !html.contains("style="));
-    let well =
-        data::bot_row(&BotRead { closed_until: None, ..bot.clone() }, &[AlertRead { cleared_at: Some(later(-1)), ..alert }], NOW);
+    let well = data::bot_row(
+        &BotRead { closed_until: None, ..bot.clone() },
+        &[BotAlertRead { cleared_at: Some(later(-1)), ..alert }],
+        NOW,
+    );
     assert_eq!((well.state.label.as_str(), well.alerts[0].state.label.as_str()), ("answering", "over"));
     assert_eq!(data::bot_row(&BotRead { enabled: false, ..bot }, &[], NOW).state.label, "switched off");
 }

@@ -1,9 +1,9 @@
-//! The words of the shop bot, as people say them.
+//! The words of the shop bot: outcomes, statuses, reasons and alerts as the pages print them.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::views::{Badge, Count, Tone, grouped};
+use crate::views::{Badge, Count, Tone, grouped, shell_word};
 
 /// What became of a message.
 pub(super) fn outcome(outcome: &str) -> Badge {
@@ -116,21 +116,6 @@ pub(super) fn alert(alert: &str) -> String {
     }
 }
 
-/// What was known when it was last told.
-pub(super) fn alert_details(alert: &str, details: &Value) -> String {
-    let number = |key: &str| grouped(details[key].as_i64().unwrap_or(0));
-    match alert {
-        "error_rate" if details["messages"].is_i64() => {
-            format!("{} of {} messages in 15\u{a0}minutes", number("errors"), number("messages"))
-        }
-        "late_answers" if details["count"].is_i64() => {
-            let sample = details["sample"].as_str().map(|code| format!(", the last error of one is {code}"));
-            format!("{} waited for more than five minutes{}", number("count"), sample.unwrap_or_default())
-        }
-        _ => String::new(),
-    }
-}
-
 /// A share as people write it: `3.5 %`.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
@@ -147,11 +132,8 @@ pub(super) fn times(count: i64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{}\u{a0}times", grouped(count)) }
 }
 
-/// The command that talks to the bot; a name that a shell would take apart is quoted.
+/// The command that talks to the bot.
 pub(super) fn try_command(workspace: &str, provider: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let name =
-        if workspace.chars().all(is_plain) { workspace.to_owned() } else { format!("'{}'", workspace.replace('\'', "'\\''")) };
     let provider = if provider == "max" { String::new() } else { format!(" --provider {provider}") };
-    format!("beresta shopbot try --workspace {name}{provider}")
+    format!("beresta shopbot try --workspace {}{provider}", shell_word(workspace))
 }

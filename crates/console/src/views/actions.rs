@@ -2,56 +2,25 @@
 
 use askama::Template;
 
-use super::{
-    shopbot::Empty,
-    words::{Count, FilterOption, Moment, Pager, Shell},
-};
+use super::parts::{Count, EmptyNote, Moment, Pager};
 
-/// The list of chats.
+/// The chat with the newest message comes first.
 #[derive(Debug, Template)]
 #[template(path = "chats.html")]
-pub struct ChatsPage {
-    /// The frame.
-    pub shell: Shell,
-    /// The filter by whether a bot is at work.
-    pub states: Vec<FilterOption>,
-    /// The chats of this page.
-    pub chats: Chats,
-    /// The way on.
-    pub pager: Pager,
-}
-
-/// The region `chats` alone.
-#[derive(Debug, Template)]
-#[template(path = "fragments/chats.html")]
-pub struct ChatsFragment {
-    /// The chats of this page.
-    pub chats: Chats,
-    /// The way on.
-    pub pager: Pager,
-}
-
-/// Chats, the last one that was spoken in first.
-#[derive(Debug, Clone)]
-pub struct Chats {
-    /// The chats.
+pub struct ChatsRegion {
     pub rows: Vec<ChatRow>,
-    /// What to say when there are none.
-    pub empty: Empty,
+    pub empty: EmptyNote,
+    pub pager: Pager,
 }
 
-/// One chat in the list.
 #[derive(Debug, Clone)]
 pub struct ChatRow {
     /// Names the row; another one after each message.
     pub key: String,
-    /// Its page.
     pub href: String,
-    /// Its id.
     pub id: String,
     /// When the last message came, or the chat began.
     pub at: Moment,
-    /// How many messages there are.
     pub messages: Count,
     /// How many actions are active.
     pub processing: Count,
@@ -61,30 +30,18 @@ pub struct ChatRow {
     pub has_more: bool,
 }
 
-/// What a bot is doing.
+/// What a bot is doing, in the words that the chat shows.
 #[derive(Debug, Clone)]
 pub struct Doing {
-    /// In the words that the chat shows.
     pub text: String,
-    /// Since when.
     pub since: Option<Moment>,
 }
 
-/// One chat. The script fills it, and keeps it current.
+/// One chat. The script of the page fills it, and keeps it current.
 #[derive(Debug, Template)]
 #[template(path = "chat.html")]
-pub struct ChatPage {
-    /// The frame.
-    pub shell: Shell,
-    /// The chat.
-    pub chat: ChatRoom,
-}
-
-/// What the page of a chat has to know.
-#[derive(Debug, Clone)]
 pub struct ChatRoom {
-    /// Its id.
     pub id: String,
-    /// Whether whoever looks may also write.
+    /// Whether the visitor may also write.
     pub can_write: bool,
 }

@@ -1,18 +1,17 @@
-//! What the pages show: one struct per template, holding words and numbers that are ready to print.
+//! What the pages show: structs of words and numbers that are ready to print. Nothing here asks the database or the clock.
 //!
-//! Nothing here asks the database or the clock. A page that lives inside the console has a [`Shell`] named `shell`,
-//! which `layout.html` prints. A live region has a template of its own under `templates/fragments/`: the page includes
-//! it, and a `…Fragment` struct renders it alone, from a field of the same name.
+//! A struct with a template prints itself: the region of a page, or a part that several pages have (`{{ row.status }}`). The
+//! root element of a region has `data-fragment`, by which the script finds it again, and `data-announce`, which is read out
+//! when it changes.
 
 mod actions;
 mod alone;
-mod lists;
-mod overview;
+mod operations;
+mod parts;
 mod planner;
 mod posting;
 mod rules;
 mod shopbot;
-mod words;
 mod write;
 
 #[cfg(test)]
@@ -20,11 +19,10 @@ mod tests;
 
 pub use actions::*;
 pub use alone::*;
-pub use lists::*;
-pub use overview::*;
+pub use operations::*;
+pub use parts::*;
 pub use planner::*;
 pub use posting::*;
 pub use rules::*;
 pub use shopbot::*;
-pub use words::*;
 pub use write::*;

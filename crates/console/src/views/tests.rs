@@ -61,8 +61,7 @@ fn what_users_wrote_is_printed_as_text() {
         retryable: true,
         trace: Some(Trace::new("\"><b>")),
     };
-    let errors = Errors { entries: vec![entry], announce: String::new() };
-    let html = ErrorsFragment { errors }.render().unwrap();
+    let html = RecentErrors { entries: vec![entry], announce: String::new() }.render().unwrap();
     assert!(html.contains(r#"data-fragment="errors""#));
     assert!(!html.contains("<script") && !html.contains("<b>"));
 }

@@ -36,6 +36,12 @@ pub fn grouped(value: i64) -> String {
     text
 }
 
+/// A word of a shell command, in quotes where the shell would split or interpret it.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
 /// A value as it is written in the query of an address.
 pub fn query_value(value: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";

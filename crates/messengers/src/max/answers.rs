@@ -59,7 +59,7 @@ mod tests {
     fn a_success_without_an_id_is_a_send_of_unknown_outcome() {
         for answer in [json!({}), json!({"message": {}}), json!({"success": true})] {
             let error = sent(answer, &[]).unwrap_err();
-            assert!(error.outcome_unknown && error.code == "unreadable_answer", "{error:?}");
+            assert!(error.outcome_unknown() && error.code == "unreadable_answer", "{error:?}");
         }
     }
 }

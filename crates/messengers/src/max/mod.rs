@@ -11,7 +11,7 @@ mod upload;
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::{AdapterError, Secret};
+use kernel::{AdapterError, ErrorKind, Secret};
 use outbound::Client;
 use reqwest::{Method, RequestBuilder, header::HeaderValue};
 use serde_json::{Map, Value};
@@ -148,7 +148,7 @@ impl Max {
                 Err(error) => error,
             };
             match pauses.next() {
-                Some(pause) if classify::is_not_ready(&error) => tokio::time::sleep(*pause).await,
+                Some(pause) if error.kind == ErrorKind::NotReady => tokio::time::sleep(*pause).await,
                 _ => return Err(error),
             }
         }

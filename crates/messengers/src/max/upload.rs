@@ -3,13 +3,13 @@
 //! Which of the two answers has the token depends on the kind: for a video and an audio the first, for an image and a
 //! file the second. The address is on a host of its own that knows no tokens of bots, so none is sent there.
 
-use kernel::{AdapterError, Category, ErrorScope, Secret};
+use kernel::{AdapterError, Secret};
 use outbound::Reply;
 use reqwest::{Method, Url, multipart::Form};
 use serde_json::Value;
 
 use super::{Max, classify, request};
-use crate::answer::{self, Repeat};
+use crate::answer::{self, INVALID, Repeat};
 use crate::multipart::part;
 use crate::{Media, MediaKind, MediaSource};
 
@@ -55,19 +55,17 @@ fn is_web_address(url: &str) -> bool {
 
 /// The upload host has no error codes: it refuses a file, asks to wait, or is unwell.
 fn refused(reply: &Reply) -> AdapterError {
-    let error = answer::foreign(reply, Repeat::Harmless);
-    match reply.status {
-        429 => error,
-        400..500 => {
-            let message = format!("the upload was refused with status {}", reply.status);
-            AdapterError { category: Category::Permanent, scope: ErrorScope::Delivery, message, ..error }
-        }
-        _ => error,
+    if !(400..500).contains(&reply.status) || reply.status == 429 {
+        return answer::foreign(reply, Repeat::Harmless);
     }
+    let message = format!("the upload was refused with status {}", reply.status);
+    AdapterError { raw: answer::raw_of(reply), ..answer::refused(INVALID, reply.status.to_string(), &message) }
 }
 
 #[cfg(test)]
 mod tests {
+    use kernel::{Category, ErrorKind, ErrorScope};
+
     use super::*;
 
     #[test]
@@ -86,16 +84,16 @@ mod tests {
 
     #[test]
     fn a_refusal_of_the_upload_host_speaks_of_the_file_and_its_faults_do_not() {
-        for (status, category, scope) in [
-            (415, Category::Permanent, ErrorScope::Delivery),
-            (413, Category::Permanent, ErrorScope::Delivery),
-            (400, Category::Permanent, ErrorScope::Delivery),
-            (429, Category::Transient, ErrorScope::Platform),
-            (302, Category::Transient, ErrorScope::Platform),
-            (503, Category::Transient, ErrorScope::Platform),
+        for (status, category, scope, kind) in [
+            (415, Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid),
+            (413, Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid),
+            (400, Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid),
+            (429, Category::Transient, ErrorScope::Platform, ErrorKind::RateLimited),
+            (302, Category::Transient, ErrorScope::Platform, ErrorKind::Unavailable),
+            (503, Category::Transient, ErrorScope::Platform, ErrorKind::Unavailable),
         ] {
             let error = refused(&Reply { status, retry_after: None, body: "File extension is forbidden".into() });
-            assert_eq!((error.category, error.scope, error.outcome_unknown), (category, scope, false), "{status}");
+            assert_eq!((error.category, error.scope, error.kind), (category, scope, kind), "{status}");
         }
     }
 }

@@ -68,7 +68,7 @@ mod tests {
     fn a_success_without_an_id_is_a_send_of_unknown_outcome() {
         for result in [json!(true), json!([]), json!({}), json!([{"message_id": 1}, {}])] {
             let error = sent(result, &[], None).unwrap_err();
-            assert!(error.outcome_unknown && error.code == "unreadable_answer", "{error:?}");
+            assert!(error.outcome_unknown() && error.code == "unreadable_answer", "{error:?}");
         }
     }
 }

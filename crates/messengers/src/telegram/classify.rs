@@ -1,28 +1,28 @@
-//! What a refusal of Telegram means: whether to try again, and how much of the world it speaks of. A pure function of
-//! the answer.
+//! What a refusal of Telegram means: its kind, whether to try again, and how much of the world it speaks of. A pure
+//! function of the answer.
 //!
 //! Telegram has no error codes beside the HTTP status, so the texts decide. Only the beginning of a text counts: its
 //! end may quote what we sent.
 
-use kernel::{AdapterError, Category, ErrorScope};
+use kernel::{AdapterError, ErrorKind};
 use outbound::Reply;
 use serde_json::Value;
 
-use crate::answer::{self, Repeat};
+use crate::answer::{self, INVALID, Meaning, Repeat, of_channel, of_platform};
 
 /// Beginnings of a 400 that speaks of the chat, in small letters.
-const CHAT_REFUSALS: [&str; 11] = [
-    "chat not found",
-    "private chat not found",
-    "need administrator rights",
-    "have no write access",
-    "not enough rights to send",
-    "chat_write_forbidden",
-    "peer_id_invalid",
-    "user_banned_in_channel",
-    "chat_restricted",
-    "message thread not found",
-    "topic_closed",
+const CHAT_REFUSALS: [(&str, ErrorKind); 11] = [
+    ("chat not found", ErrorKind::NotFound),
+    ("private chat not found", ErrorKind::NotFound),
+    ("peer_id_invalid", ErrorKind::NotFound),
+    ("message thread not found", ErrorKind::NotFound),
+    ("need administrator rights", ErrorKind::Forbidden),
+    ("have no write access", ErrorKind::Forbidden),
+    ("not enough rights to send", ErrorKind::Forbidden),
+    ("chat_write_forbidden", ErrorKind::Forbidden),
+    ("user_banned_in_channel", ErrorKind::Forbidden),
+    ("chat_restricted", ErrorKind::Forbidden),
+    ("topic_closed", ErrorKind::Forbidden),
 ];
 
 /// The `result` of an answer, or what its refusal means.
@@ -36,31 +36,33 @@ pub(super) fn result(reply: &Reply, repeat: Repeat) -> Result<Value, AdapterErro
     // The server sends the same number twice; a proxy in between may have changed the status.
     let status = envelope["error_code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or(reply.status);
     let description = envelope["description"].as_str().unwrap_or("no description");
-    let (category, scope) = meaning(status, description, &envelope);
+    let error = answer::refused(meaning(status, description, &envelope, repeat), status.to_string(), description);
     let retry_after_ms = envelope["parameters"]["retry_after"].as_u64().map(|seconds| seconds.saturating_mul(1000));
-    let outcome_unknown = status >= 500 && repeat == Repeat::Duplicates;
-    let error = answer::refused(category, scope, status.to_string(), description);
     let retry_after_ms = retry_after_ms.or_else(|| answer::retry_after_ms(reply)).filter(|_| status == 429);
-    Err(AdapterError { retry_after_ms, outcome_unknown, raw: answer::raw(envelope), ..error })
+    Err(AdapterError { retry_after_ms, raw: answer::raw(envelope), ..error })
 }
 
-fn meaning(status: u16, description: &str, envelope: &Value) -> (Category, ErrorScope) {
+fn meaning(status: u16, description: &str, envelope: &Value, repeat: Repeat) -> Meaning {
     match status {
-        401 | 403 | 404 => (Category::Permanent, ErrorScope::Channel),
-        400 if envelope["parameters"]["migrate_to_chat_id"].is_i64() || speaks_of_chat(description) => {
-            (Category::Permanent, ErrorScope::Channel)
-        }
-        // 409: somebody else polls with our token; 421: the server is not ours. Both are about this installation.
-        409 | 421 | 429 | 500.. => (Category::Transient, ErrorScope::Platform),
-        _ => (Category::Permanent, ErrorScope::Delivery),
+        400 if envelope["parameters"]["migrate_to_chat_id"].is_i64() => of_channel(ErrorKind::NotFound),
+        400 => chat_refusal(description).map_or(INVALID, of_channel),
+        401 => of_channel(ErrorKind::Unauthorized),
+        403 => of_channel(ErrorKind::Forbidden),
+        404 => of_channel(ErrorKind::NotFound),
+        // 409: another process polls with our token; 421: the server is not ours. Both are about this installation.
+        409 | 421 => of_platform(ErrorKind::Unavailable),
+        429 => of_platform(ErrorKind::RateLimited),
+        500.. => of_platform(repeat.failure()),
+        _ => INVALID,
     }
 }
 
-fn speaks_of_chat(description: &str) -> bool {
+/// What a 400 says of the chat, if that is what it speaks of.
+fn chat_refusal(description: &str) -> Option<ErrorKind> {
     let detail = detail(description);
     // An album wraps the words that refuse one of its items.
     let detail = detail.split_once("with the error message \"").map_or(detail.as_str(), |(_, inner)| inner);
-    CHAT_REFUSALS.iter().any(|refusal| detail.starts_with(refusal))
+    CHAT_REFUSALS.iter().find(|(refusal, _)| detail.starts_with(refusal)).map(|(_, kind)| *kind)
 }
 
 /// The text after `Bad Request: `, in small letters.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::{Category, ErrorScope};
 use serde_json::json;
 
 use super::*;
@@ -21,44 +22,55 @@ fn refusal(status: u16, description: &str) -> AdapterError {
 
 #[test]
 fn each_refusal_means_what_the_table_says() {
-    for (status, description, meaning) in [
-        (401, "Unauthorized", PERMANENT_CHANNEL),
-        (401, "Unauthorized: invalid token specified", PERMANENT_CHANNEL),
-        (404, "Not Found", PERMANENT_CHANNEL),
-        (404, "Not Found: method not found", PERMANENT_CHANNEL),
-        (403, "Forbidden: bot was blocked by the user", PERMANENT_CHANNEL),
-        (403, "Forbidden: bot was kicked from the channel chat", PERMANENT_CHANNEL),
-        (400, "Bad Request: chat not found", PERMANENT_CHANNEL),
-        (400, "Bad Request: private chat not found", PERMANENT_CHANNEL),
-        (400, "Bad Request: need administrator rights in the channel chat", PERMANENT_CHANNEL),
-        (400, "Bad Request: have no write access to the chat", PERMANENT_CHANNEL),
-        (400, "Bad Request: not enough rights to send text messages to the chat", PERMANENT_CHANNEL),
-        (400, "Bad Request: CHAT_WRITE_FORBIDDEN", PERMANENT_CHANNEL),
-        (400, "Bad Request: PEER_ID_INVALID", PERMANENT_CHANNEL),
-        (400, "Bad Request: USER_BANNED_IN_CHANNEL", PERMANENT_CHANNEL),
-        (400, "Bad Request: CHAT_RESTRICTED", PERMANENT_CHANNEL),
-        (400, "Bad Request: message thread not found", PERMANENT_CHANNEL),
-        (400, "Bad Request: TOPIC_CLOSED", PERMANENT_CHANNEL),
-        (400, "Bad Request: failed to send message #2 with the error message \"CHAT_WRITE_FORBIDDEN\"", PERMANENT_CHANNEL),
-        (400, "Bad Request: failed to send message #2 with the error message \"PHOTO_INVALID_DIMENSIONS\"", PERMANENT_DELIVERY),
-        (400, "Bad Request: can't parse entities: Unsupported start tag \"chat\" at byte offset 0", PERMANENT_DELIVERY),
-        (400, "Bad Request: message is too long", PERMANENT_DELIVERY),
-        (400, "Bad Request: message text is empty", PERMANENT_DELIVERY),
-        (400, "Bad Request: BUTTON_URL_INVALID", PERMANENT_DELIVERY),
-        (400, "Bad Request: message to be replied not found", PERMANENT_DELIVERY),
-        (400, "Bad Request: failed to get HTTP URL content", PERMANENT_DELIVERY),
-        (400, "Bad Request: wrong file_id or the file is temporarily unavailable", PERMANENT_DELIVERY),
-        (400, "Bad Request: something nobody has seen yet", PERMANENT_DELIVERY),
-        (413, "Request Entity Too Large", PERMANENT_DELIVERY),
-        (409, "Conflict: terminated by other getUpdates request", TRANSIENT_PLATFORM),
-        (429, "Too Many Requests: retry after 7", TRANSIENT_PLATFORM),
-        (500, "Internal Server Error: restart", TRANSIENT_PLATFORM),
-        (502, "Bad Gateway", TRANSIENT_PLATFORM),
+    use ErrorKind::{Forbidden, Invalid, NotFound, RateLimited, Unauthorized, Unavailable, UnknownOutcome};
+    for (status, description, meaning, kind) in [
+        (401, "Unauthorized", PERMANENT_CHANNEL, Unauthorized),
+        (401, "Unauthorized: invalid token specified", PERMANENT_CHANNEL, Unauthorized),
+        (404, "Not Found", PERMANENT_CHANNEL, NotFound),
+        (404, "Not Found: method not found", PERMANENT_CHANNEL, NotFound),
+        (403, "Forbidden: bot was blocked by the user", PERMANENT_CHANNEL, Forbidden),
+        (403, "Forbidden: bot was kicked from the channel chat", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: chat not found", PERMANENT_CHANNEL, NotFound),
+        (400, "Bad Request: private chat not found", PERMANENT_CHANNEL, NotFound),
+        (400, "Bad Request: need administrator rights in the channel chat", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: have no write access to the chat", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: not enough rights to send text messages to the chat", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: CHAT_WRITE_FORBIDDEN", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: PEER_ID_INVALID", PERMANENT_CHANNEL, NotFound),
+        (400, "Bad Request: USER_BANNED_IN_CHANNEL", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: CHAT_RESTRICTED", PERMANENT_CHANNEL, Forbidden),
+        (400, "Bad Request: message thread not found", PERMANENT_CHANNEL, NotFound),
+        (400, "Bad Request: TOPIC_CLOSED", PERMANENT_CHANNEL, Forbidden),
+        (
+            400,
+            "Bad Request: failed to send message #2 with the error message \"CHAT_WRITE_FORBIDDEN\"",
+            PERMANENT_CHANNEL,
+            Forbidden,
+        ),
+        (
+            400,
+            "Bad Request: failed to send message #2 with the error message \"PHOTO_INVALID_DIMENSIONS\"",
+            PERMANENT_DELIVERY,
+            Invalid,
+        ),
+        (400, "Bad Request: can't parse entities: Unsupported start tag \"chat\" at byte offset 0", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: message is too long", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: message text is empty", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: BUTTON_URL_INVALID", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: message to be replied not found", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: failed to get HTTP URL content", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: wrong file_id or the file is temporarily unavailable", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: something nobody has seen yet", PERMANENT_DELIVERY, Invalid),
+        (413, "Request Entity Too Large", PERMANENT_DELIVERY, Invalid),
+        (409, "Conflict: terminated by other getUpdates request", TRANSIENT_PLATFORM, Unavailable),
+        (429, "Too Many Requests: retry after 7", TRANSIENT_PLATFORM, RateLimited),
+        (500, "Internal Server Error: restart", TRANSIENT_PLATFORM, UnknownOutcome),
+        (502, "Bad Gateway", TRANSIENT_PLATFORM, UnknownOutcome),
     ] {
         let error = refusal(status, description);
-        assert_eq!((error.category, error.scope), meaning, "{description}");
+        assert_eq!(((error.category, error.scope), error.kind), (meaning, kind), "{description}");
         assert_eq!((&error.code, error.message.as_str()), (&status.to_string(), description));
-        assert_eq!(error.outcome_unknown, status >= 500, "{description}");
+        assert_eq!(error.outcome_unknown(), status >= 500, "{description}");
     }
 }
 
@@ -73,7 +85,7 @@ fn a_chat_that_moved_is_about_the_channel_and_names_the_new_id() {
     let error = result(&reply(400, &body), Repeat::Duplicates).unwrap_err();
     assert_eq!((error.category, error.scope), PERMANENT_CHANNEL);
     assert_eq!(migrated_to(&error).as_deref(), Some("-1001111111111"));
-    assert!(!error.outcome_unknown);
+    assert!(!error.outcome_unknown());
     assert_eq!(migrated_to(&refusal(400, "Bad Request: chat not found")), None);
 }
 
@@ -87,7 +99,7 @@ fn the_time_to_wait_is_in_the_parameters_or_in_the_header() {
     let error = result(&Reply { retry_after: header, ..reply(429, &bare) }, Repeat::Duplicates).unwrap_err();
     assert_eq!(error.retry_after_ms, Some(9000));
     let error = result(&Reply { retry_after: header, ..reply(429, &"<html>") }, Repeat::Duplicates).unwrap_err();
-    assert_eq!((error.retry_after_ms, error.outcome_unknown), (Some(9000), false));
+    assert_eq!((error.retry_after_ms, error.outcome_unknown()), (Some(9000), false));
 }
 
 #[test]
@@ -98,7 +110,7 @@ fn a_page_of_a_proxy_blames_nobody_but_the_platform() {
         for body in ["<html>no</html>", "", "{}", "[1]"] {
             let error = result(&reply(status, &body), Repeat::Duplicates).unwrap_err();
             assert_eq!((error.category, error.scope), meaning, "{status} {body}");
-            assert_eq!(error.outcome_unknown, matches!(status, 200 | 502), "{status} {body}");
+            assert_eq!(error.outcome_unknown(), matches!(status, 200 | 502), "{status} {body}");
         }
     }
 }
@@ -107,7 +119,7 @@ fn a_page_of_a_proxy_blames_nobody_but_the_platform() {
 fn only_a_whole_success_is_a_success() {
     let ok = json!({"ok": true, "result": {"message_id": 1}});
     assert_eq!(result(&reply(200, &ok), Repeat::Duplicates).unwrap(), json!({"message_id": 1}));
-    assert!(result(&reply(500, &ok), Repeat::Duplicates).unwrap_err().outcome_unknown);
+    assert!(result(&reply(500, &ok), Repeat::Duplicates).unwrap_err().outcome_unknown());
     let refused = json!({"ok": false, "error_code": 403, "description": "Forbidden: x"});
     assert_eq!(result(&reply(200, &refused), Repeat::Duplicates).unwrap_err().scope, ErrorScope::Channel);
 }

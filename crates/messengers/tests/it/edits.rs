@@ -81,12 +81,12 @@ async fn an_edit_or_a_deletion_whose_answer_is_lost_may_be_repeated() {
         let id = stage.text("before").await.provider_message_id;
         stage.control("faults", json!({"drop": "after"})).await;
         let error = stage.messenger.edit_text(&stage.channel, &id, "after", &Meta::default()).await.unwrap_err();
-        assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, false));
+        assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, false));
         assert_eq!(stage.last().await["text"], "after", "it was done");
         stage.messenger.edit_text(&stage.channel, &id, "after", &Meta::default()).await.unwrap();
         stage.control("faults", json!({"drop": "after"})).await;
         let error = stage.messenger.delete(&stage.channel, &id).await.unwrap_err();
-        assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, false));
+        assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, false));
         stage.messenger.delete(&stage.channel, &id).await.unwrap();
     }
 }

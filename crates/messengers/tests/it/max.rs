@@ -30,7 +30,7 @@ async fn an_attachment_that_does_not_become_ready_is_the_callers_to_wait_for() {
     let media = [crate::harness::by_id(MediaKind::File, &uploaded.file_id)];
     let error = stage.media(&media, None).await.unwrap_err();
     assert_eq!((class(&error), error.code.as_str()), (TRANSIENT_DELIVERY, "attachment.not.ready"));
-    assert!(!error.outcome_unknown, "a message that was refused was not made");
+    assert!(!error.outcome_unknown(), "a message that was refused was not made");
     assert_eq!(stage.calls("POST /messages").await, 1 + messengers::NOT_READY_PAUSES.len());
     stage.media(&media, None).await.unwrap();
 }
@@ -54,7 +54,7 @@ async fn an_upload_that_fails_has_sent_nothing() {
             fault["method"] = json!(method);
             stage.control("faults", fault).await;
             let error = stage.media(&media, None).await.unwrap_err();
-            assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, false), "{method}: {error}");
+            assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, false), "{method}: {error}");
         }
     }
     assert_eq!(stage.calls("POST /messages").await, 0);

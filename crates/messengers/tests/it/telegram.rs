@@ -60,7 +60,7 @@ async fn an_album_that_telegram_cannot_take_is_a_matter_of_the_message() {
     let too_many = vec![file(MediaKind::Image, "a.png"); 11];
     for album in [&mixed[..], &too_many[..]] {
         let error = stage.media(album, None).await.unwrap_err();
-        assert_eq!((class(&error), error.outcome_unknown), (PERMANENT_DELIVERY, false), "{error}");
+        assert_eq!((class(&error), error.outcome_unknown()), (PERMANENT_DELIVERY, false), "{error}");
     }
 }
 

@@ -19,7 +19,7 @@ async fn a_message_whose_answer_was_lost_may_have_been_sent() {
     for stage in Stage::both().await {
         stage.control("faults", json!({"method": stage.send_method(), "drop": "after"})).await;
         let error = stage.text_refusal("lost").await;
-        assert_eq!((class(&error), error.code.as_str(), error.outcome_unknown), (TRANSIENT_PLATFORM, "no_answer", true));
+        assert_eq!((class(&error), error.code.as_str(), error.outcome_unknown()), (TRANSIENT_PLATFORM, "no_answer", true));
         let sent = stage.sent().await;
         assert_eq!((sent.len(), &sent[0]["text"], &sent[0]["answered"]), (1, &json!("lost"), &json!(false)));
     }
@@ -30,7 +30,7 @@ async fn a_request_that_left_and_was_dropped_is_unknown_too() {
     for stage in Stage::both().await {
         stage.control("faults", json!({"drop": "before"})).await;
         let error = stage.text_refusal("x").await;
-        assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, true), "nobody can tell it from the other");
+        assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, true), "nobody can tell it from the other");
         assert!(stage.sent().await.is_empty());
     }
 }
@@ -42,7 +42,7 @@ async fn an_album_whose_answer_was_lost_may_have_been_sent() {
         stage.control("faults", json!({"method": method, "drop": "after"})).await;
         let album = [file(MediaKind::Image, "a.png"), file(MediaKind::Image, "b.png")];
         let error = stage.media(&album, None).await.unwrap_err();
-        assert!(error.outcome_unknown, "{error}");
+        assert!(error.outcome_unknown(), "{error}");
         assert_eq!(stage.last().await["answered"], false);
     }
 }
@@ -54,7 +54,7 @@ async fn an_answer_that_takes_too_long_is_unknown() {
         let settings = Settings { request_timeout: Duration::from_millis(100), ..Settings::default() };
         let (hasty, channel) = adapter_with(&settings, stage.provider, &stage.base_url());
         let error = hasty.send_text(&channel, "x", &Meta::default()).await.unwrap_err();
-        assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, true), "{error}");
+        assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, true), "{error}");
     }
 }
 
@@ -64,7 +64,7 @@ async fn an_answer_too_large_is_unknown() {
         let body = json!({"ok": true, "result": "x".repeat(2 * BODY_BYTES_MAX)});
         stage.control("faults", json!({"status": 200, "body": body})).await;
         let error = stage.text_refusal("x").await;
-        assert_eq!((class(&error), error.outcome_unknown), (TRANSIENT_PLATFORM, true));
+        assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, true));
         assert!(all_of(&error).len() < 2000, "and is not kept");
     }
 }
@@ -86,7 +86,7 @@ async fn a_dead_port_is_known_to_have_done_nothing_and_tells_no_token() {
             messenger.check(&channel.token).await.unwrap_err(),
         ] {
             assert_eq!((class(&error), error.code.as_str()), (TRANSIENT_PLATFORM, "unreachable"));
-            assert!(!error.outcome_unknown);
+            assert!(!error.outcome_unknown());
             assert!(!all_of(&error).contains(channel.token.expose()), "{error}");
         }
         assert!(!format!("{messenger:?} {channel:?}").contains(channel.token.expose()));
@@ -130,7 +130,7 @@ async fn a_redirect_is_not_followed() {
     for provider in ["telegram", "max"] {
         let (messenger, channel) = adapter(provider, &base);
         let error = messenger.send_text(&channel, "x", &Meta::default()).await.unwrap_err();
-        assert_eq!((class(&error), error.code.as_str(), error.outcome_unknown), (TRANSIENT_PLATFORM, "307", false));
+        assert_eq!((class(&error), error.code.as_str(), error.outcome_unknown()), (TRANSIENT_PLATFORM, "307", false));
     }
     assert_eq!(elsewhere.load(Ordering::Relaxed), 0);
 }

@@ -15,7 +15,7 @@ use axum::{
     extract::{Path, Request},
     http::{HeaderMap as Headers, StatusCode},
     response::IntoResponse,
-    routing::get,
+    routing::{get, post},
 };
 use tokio::net::TcpListener;
 
@@ -390,4 +390,59 @@ async fn one_host_is_asked_a_few_times_at_once_and_the_others_wait() {
     let pages = futures::future::join_all((0..8).map(|_| fetch(&fetcher, &url))).await;
     assert!(pages.iter().all(Result::is_ok));
     assert_eq!(most.load(Ordering::SeqCst), 2);
+}
+
+fn body(text: &'static str) -> PostRequest {
+    let headers = vec![("content-type".to_owned(), "application/json".to_owned()), ("x-signature".to_owned(), "s".to_owned())];
+    PostRequest { headers, body: text.into(), answer_bytes_max: 10 }
+}
+
+#[tokio::test]
+async fn a_post_gives_any_status_with_the_beginning_of_its_answer_and_follows_no_redirect() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let other = serve(Router::new().fallback(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async {}
+    }))
+    .await;
+    let echo = |headers: Headers, body: String| async move {
+        (StatusCode::IM_A_TEAPOT, [("retry-after", "soon")], format!("{} {body}", headers["x-signature"].to_str().unwrap()))
+    };
+    let elsewhere = move || async move { (StatusCode::TEMPORARY_REDIRECT, [("location", format!("http://127.0.0.1:{other}/"))]) };
+    let endless = || async { Body::from_stream(futures::stream::repeat_with(|| Ok::<_, std::io::Error>("xxxx"))) };
+    let router = Router::new().route("/", post(echo)).route("/elsewhere", post(elsewhere)).route("/endless", post(endless));
+    let port = serve(router).await;
+    let fetcher = Fetcher::new(allowing(&[loopback(port), loopback(other)])).unwrap();
+    let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
+    let posted = fetcher.post(&url("/"), body("hello, world")).await.unwrap();
+    assert_eq!((posted.status, posted.retry_after.as_deref(), &posted.answer[..]), (418, Some("soon"), &b"s hello, w"[..]));
+    assert_eq!(fetcher.post(&url("/elsewhere"), body("x")).await.unwrap().status, 307);
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    let endless = fetcher.post(&url("/endless"), body("x")).await.unwrap();
+    assert_eq!((endless.status, endless.answer.len()), (200, 10));
+}
+
+#[tokio::test]
+async fn a_post_without_an_answer_says_whether_it_may_have_arrived() {
+    let silent = || async { std::future::pending::<()>().await };
+    let port = serve(Router::new().route("/silent", post(silent))).await;
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let settings = FetchSettings { deadline: Duration::from_millis(300), ..allowing(&[loopback(port), loopback(closed)]) };
+    let fetcher = Fetcher::new(settings).unwrap();
+    let cases = [
+        (format!("http://127.0.0.1:{port}/silent"), true),
+        (format!("http://127.0.0.1:{closed}/"), false),
+        ("http://127.0.0.1:8080/".to_owned(), false),
+        ("ftp://example.org/".to_owned(), false),
+    ];
+    for (url, outcome_unknown) in cases {
+        let error = fetcher.post(&url, body("x")).await.unwrap_err();
+        assert_eq!(error.outcome_unknown, outcome_unknown, "{url}: {error:?}");
+    }
+    let dropped = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", dropped.local_addr().unwrap());
+    tokio::spawn(async move { drop(dropped.accept().await) });
+    let fetcher = Fetcher::new(allowing(&[url["http://".len()..url.len() - 1].to_owned()])).unwrap();
+    assert!(fetcher.post(&url, body("x")).await.unwrap_err().outcome_unknown, "it was taken, and never answered");
 }

@@ -18,8 +18,10 @@ begin
          where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = batch.undoes;
     end if;
     perform ops.append_journal(p_workspace_id, 'planner', 'batch_applied', p_preview_id::text, p_trace_id,
-        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(batch.actions), 'xp', batch.xp, 'undoes', batch.undoes));
-    perform bus.publish(p_workspace_id, planner.topic(),
-        jsonb_build_object('type', 'batch_applied', 'person_id', p_person_id, 'preview_id', p_preview_id));
+        jsonb_build_object('person_id', p_person_id, 'actions', jsonb_array_length(batch.actions), 'xp', batch.xp,
+                           'undoes', batch.undoes));
+    perform ops.emit_event(p_workspace_id, 'batch.applied', jsonb_strip_nulls(jsonb_build_object(
+        'batch_id', p_preview_id, 'person_id', p_person_id, 'actions', jsonb_array_length(batch.actions),
+        'xp', batch.xp, 'undoes', batch.undoes, 'trace_id', p_trace_id)));
 end
 $$;

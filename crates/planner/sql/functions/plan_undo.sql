@@ -30,7 +30,7 @@ begin
     select jsonb_agg(x.found) into in_the_way
       from (select jsonb_build_object('preview_id', l.preview_id, 'action', l.action, 'entity', l.entity, 'id', l.entity_id,
                        'title', coalesce(l.after->>'title', l.before->>'title', h.title, g.title), 'date', l.day,
-                       'at', planner.stamp(l.created_at)) as found
+                       'at', platform.stamp(l.created_at)) as found
               from planner.later_changes(p_workspace_id, p_preview_id) l
               left join planner.habits h on l.entity = 'mark' and h.workspace_id = l.workspace_id and h.habit_id = l.entity_id
               left join planner.goals g on l.entity = 'order' and g.workspace_id = l.workspace_id and g.goal_id = l.entity_id

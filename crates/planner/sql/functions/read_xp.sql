@@ -17,7 +17,8 @@ create or replace function planner.read_xp(p_workspace_id uuid, p_person_id bigi
                      group by 1) d), '[]'),
         'recent', coalesce((
             select jsonb_agg(jsonb_build_object('entry_id', r.entry_id, 'amount', r.amount, 'entity', r.entity, 'id', r.entity_id, 'date', r.day,
-                       'takes_back', r.takes_back, 'preview_id', r.preview_id, 'created_at', planner.stamp(r.created_at)) order by r.entry_id desc)
+                       'takes_back', r.takes_back, 'preview_id', r.preview_id,
+                       'created_at', platform.stamp(r.created_at)) order by r.entry_id desc)
               from (select e.* from planner.xp_entries e where e.workspace_id = p_workspace_id and e.person_id = p_person_id
                      order by e.entry_id desc limit p_recent_max) r), '[]'))
       from planner.people p cross join lateral (select planner.today(p_workspace_id, p_person_id) as today) t

@@ -8,7 +8,7 @@ create or replace function planner.show_batch(p_batch planner.previews) returns 
          order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action from '(\w+)\.'), c.change_id
     )
     select jsonb_build_object(
-        'preview_id', p_batch.preview_id, 'applied_at', planner.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
+        'preview_id', p_batch.preview_id, 'applied_at', platform.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
         'undone_by', p_batch.undone_by, 'xp', p_batch.xp,
         'actions', coalesce((
             select jsonb_agg(jsonb_build_object(

@@ -88,7 +88,7 @@ async fn in_turn(planner: &Planner, caller: &Caller, preview_id: Uuid, key: &str
     }
     tx.commit().await?;
     failpoint::hit("planner.apply.after_commit");
-    planner.db.wake().tell(Topic::Bus);
+    planner.db.wake().tell(Topic::BUS);
     metrics::counter!("planner_batches_total").increment(1);
     Ok(Applied::Answered(told))
 }

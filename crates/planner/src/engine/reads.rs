@@ -166,7 +166,7 @@ pub(super) async fn set_time_zone(planner: &Planner, caller: &Caller, arguments:
             Err(Stop::Db(error)) => return Err(error),
         };
         tx.commit().await?;
-        planner.db.wake().tell(platform::wake::Topic::Bus);
+        planner.db.wake().tell(platform::wake::Topic::BUS);
         Ok(answer::read(fields(set).unwrap_or_default()))
     };
     planner.turns.take(caller.person).await.during(set).await

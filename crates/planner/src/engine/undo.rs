@@ -30,7 +30,7 @@ pub(super) async fn undo(planner: &Planner, caller: &Caller, arguments: &Map<Str
         let answer = draft.try_and_keep(&mut tx, caller).await?;
         if !answer.is_error {
             tx.commit().await?;
-            planner.db.wake().tell(Topic::Bus);
+            planner.db.wake().tell(Topic::BUS);
         }
         Ok(answer)
     };

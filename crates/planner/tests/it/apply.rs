@@ -313,5 +313,25 @@ async fn an_apply_leaves_its_trace_in_history_journal_and_on_the_bus() {
     assert_eq!(words, ["person_began", "preview_made", "batch_applied"]);
     assert_eq!((&journal[2]["subject"], &journal[2]["trace_id"]), (&applied["preview_id"], &json!(ann.trace_id.as_str())));
     let told = world.rows("select payload->>'type' as type from bus.messages where topic = 'planner' order by xid, id").await;
-    assert_eq!(told, [json!({ "type": "preview_made" }), json!({ "type": "batch_applied" })]);
+    let told: Vec<&str> = told.iter().map(|row| row["type"].as_str().unwrap()).collect();
+    assert_eq!(told, words, "everything in the journal is published");
+}
+
+#[tokio::test]
+async fn a_batch_is_told_to_the_outside_when_it_is_applied_and_once() {
+    let world = World::new().await;
+    testkit::events::subscribe(&world.test, world.workspace).await;
+    let ann = world.caller("ann").await;
+    let preview = world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "Learn" } }])).await;
+    assert_eq!(testkit::events::types(&world.test).await, "");
+    for _ in 0..2 {
+        good(&world.apply_as(&ann, id_of(&preview), "key").await);
+    }
+    let told = testkit::events::told(&world.test).await;
+    assert_eq!((told.len(), told[0].0.as_str()), (1, "batch.applied"));
+    let data = &told[0].1;
+    assert_eq!((&data["batch_id"], &data["actions"]), (&json!(id_of(&preview)), &json!(1)), "{data}");
+    assert_eq!(data.get("undoes"), None);
+    world.undo(&ann, &preview).await;
+    assert!(testkit::events::told(&world.test).await.iter().any(|(_, data)| data["undoes"] == json!(id_of(&preview))));
 }

@@ -6,7 +6,7 @@ use planner::{Caller, Planner};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::desk::{Desk, apply, arguments};
+use crate::world::{World, apply, object};
 
 const MANY: usize = 1000;
 /// So many actions fit in one batch.
@@ -15,14 +15,14 @@ const BATCH_MAX: usize = 50;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A goal with this many steps: its id and theirs, in their order.
-async fn goal_with_steps(desk: &Desk, caller: &Caller, count: usize) -> (i64, Vec<i64>) {
+async fn goal_with_steps(world: &World, caller: &Caller, count: usize) -> (i64, Vec<i64>) {
     let goal = json!([{ "action": "goal.create", "params": { "title": "a long way" } }]);
-    let goal = desk.change(caller, &goal).await["results"][0]["created_id"].as_i64().unwrap();
+    let goal = world.change(caller, &goal).await["results"][0]["created_id"].as_i64().unwrap();
     let mut steps = Vec::new();
     while steps.len() < count {
         let create = |n| json!({ "action": "step.create", "params": { "goal_id": goal, "title": format!("step {n}") } });
         let batch: Vec<Value> = (steps.len()..count).take(BATCH_MAX).map(create).collect();
-        let done = desk.change(caller, &json!(batch)).await;
+        let done = world.change(caller, &json!(batch)).await;
         steps.extend(done["results"].as_array().unwrap().iter().map(|result| result["created_id"].as_i64().unwrap()));
     }
     (goal, steps)
@@ -35,7 +35,7 @@ async fn previews(planner: &Planner, caller: &Caller, steps: impl IntoIterator<I
         let (planner, caller) = (planner.clone(), caller.clone());
         tasks.spawn(async move {
             let actions = json!([{ "action": "step.complete", "params": { "step_id": step } }]);
-            let answer = planner.preview(&caller, &arguments(json!({ "actions": actions }))).await.unwrap();
+            let answer = planner.preview(&caller, &object(json!({ "actions": actions }))).await.unwrap();
             let body: Value = serde_json::from_str(&answer.body).unwrap();
             (n, body["preview_id"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned())
         });
@@ -70,11 +70,11 @@ fn counted(answers: &[String]) -> (usize, BTreeSet<String>) {
 }
 
 /// The sum of the ledger, how many entries it has, and how many steps are completed.
-async fn ledger(desk: &Desk, caller: &Caller) -> (i64, i64, i64) {
+async fn ledger(world: &World, caller: &Caller) -> (i64, i64, i64) {
     let query = "select coalesce(sum(amount), 0), count(*),
                         (select count(*) from planner.steps where person_id = $1 and completed_at is not null)
                    from planner.xp_entries where person_id = $1";
-    sqlx::query_as(query).bind(caller.person).fetch_one(desk.test.db.pool()).await.unwrap()
+    sqlx::query_as(query).bind(caller.person).fetch_one(world.test.db.pool()).await.unwrap()
 }
 
 fn same(planner: &Planner, previews: &[String]) -> Vec<(Planner, String, String)> {
@@ -83,99 +83,99 @@ fn same(planner: &Planner, previews: &[String]) -> Vec<(Planner, String, String)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_applies_on_one_goal_all_succeed_and_no_xp_is_lost() {
-    let desk = Desk::new().await;
-    let caller = desk.caller("ada").await;
-    let (goal, steps) = goal_with_steps(&desk, &caller, MANY).await;
-    let previews = previews(&desk.planner, &caller, steps.iter().copied()).await;
-    let answers = apply_all(&caller, same(&desk.planner, &previews)).await;
+    let world = World::new().await;
+    let caller = world.caller("ada").await;
+    let (goal, steps) = goal_with_steps(&world, &caller, MANY).await;
+    let previews = previews(&world.planner, &caller, steps.iter().copied()).await;
+    let answers = apply_all(&caller, same(&world.planner, &previews)).await;
     assert_eq!(counted(&answers), (MANY, BTreeSet::new()));
-    assert_eq!(ledger(&desk, &caller).await, (25_000, 1000, 1000));
+    assert_eq!(ledger(&world, &caller).await, (25_000, 1000, 1000));
     // Each was told the total of its own moment: every one from 25 to 25 000, once.
     let totals = answers.iter().map(|text| serde_json::from_str::<Value>(text).unwrap()["xp"]["total"].as_i64().unwrap());
     assert_eq!(totals.collect::<BTreeSet<i64>>(), (1..=1000).map(|n| n * 25).collect::<BTreeSet<i64>>());
     let order = "select step_id from planner.steps where goal_id = $1 order by \"order\"";
-    let order: Vec<i64> = sqlx::query_scalar(order).bind(goal).fetch_all(desk.test.db.pool()).await.unwrap();
+    let order: Vec<i64> = sqlx::query_scalar(order).bind(goal).fetch_all(world.test.db.pool()).await.unwrap();
     assert_eq!(order, steps, "completing moves nothing");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_a_thousand_applies_on_one_step_one_succeeds_and_the_others_are_stale() {
-    let desk = Desk::new().await;
-    let caller = desk.caller("ada").await;
-    let (_, steps) = goal_with_steps(&desk, &caller, 1).await;
-    let previews = previews(&desk.planner, &caller, std::iter::repeat_n(steps[0], MANY)).await;
-    let answers = apply_all(&caller, same(&desk.planner, &previews)).await;
+    let world = World::new().await;
+    let caller = world.caller("ada").await;
+    let (_, steps) = goal_with_steps(&world, &caller, 1).await;
+    let previews = previews(&world.planner, &caller, std::iter::repeat_n(steps[0], MANY)).await;
+    let answers = apply_all(&caller, same(&world.planner, &previews)).await;
     assert_eq!(counted(&answers), (1, BTreeSet::from(["Preview stale".to_owned()])));
-    assert_eq!(ledger(&desk, &caller).await, (25, 1, 1));
+    assert_eq!(ledger(&world, &caller).await, (25, 1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_with_one_key_are_one_apply_and_one_answer() {
-    let desk = Desk::new().await;
-    let caller = desk.caller("ada").await;
-    let (_, steps) = goal_with_steps(&desk, &caller, 1).await;
-    let preview = previews(&desk.planner, &caller, steps).await.remove(0);
-    let calls = vec![(desk.planner.clone(), preview, "one key".to_owned()); MANY];
+    let world = World::new().await;
+    let caller = world.caller("ada").await;
+    let (_, steps) = goal_with_steps(&world, &caller, 1).await;
+    let preview = previews(&world.planner, &caller, steps).await.remove(0);
+    let calls = vec![(world.planner.clone(), preview, "one key".to_owned()); MANY];
     let answers = apply_all(&caller, calls).await;
     assert_eq!(counted(&answers), (MANY, BTreeSet::new()));
     assert_eq!(answers.iter().collect::<BTreeSet<_>>().len(), 1, "the same to the byte");
-    assert_eq!(ledger(&desk, &caller).await, (25, 1, 1));
+    assert_eq!(ledger(&world, &caller).await, (25, 1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_that_apply_the_same_previews_do_each_once_and_answer_alike() {
-    let desk = Desk::new().await;
-    let caller = desk.caller("ada").await;
-    let (_, steps) = goal_with_steps(&desk, &caller, 150).await;
-    let there = desk.another_planner();
+    let world = World::new().await;
+    let caller = world.caller("ada").await;
+    let (_, steps) = goal_with_steps(&world, &caller, 150).await;
+    let there = world.another_planner();
     let previews = previews(&there, &caller, steps.iter().copied()).await;
     // Both get every preview, with the same key, and begin at opposite ends.
-    let here = same(&desk.planner, &previews);
+    let here = same(&world.planner, &previews);
     let calls = here.into_iter().chain(same(&there, &previews).into_iter().rev()).collect();
     let answers = apply_all(&caller, calls).await;
     assert_eq!(counted(&answers), (300, BTreeSet::new()));
     let (here, there) = answers.split_at(previews.len());
     assert!(here.iter().eq(there.iter().rev()), "the same to the byte, whoever was asked");
-    assert_eq!(ledger(&desk, &caller).await, (150 * 25, 150, 150));
+    assert_eq!(ledger(&world, &caller).await, (150 * 25, 150, 150));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_a_thousand_applies_of_one_person_wait_another_is_served() {
-    let desk = Desk::new().await;
-    let (busy, quiet) = (desk.caller("ada").await, desk.caller("grace").await);
-    let (_, steps) = goal_with_steps(&desk, &busy, 100).await;
-    let previews = previews(&desk.planner, &busy, steps.iter().copied()).await;
+    let world = World::new().await;
+    let (busy, quiet) = (world.caller("ada").await, world.caller("grace").await);
+    let (_, steps) = goal_with_steps(&world, &busy, 100).await;
+    let previews = previews(&world.planner, &busy, steps.iter().copied()).await;
     // Whoever has the turn of the busy one keeps it until the other is served.
-    let mut holder = desk.test.owner().await;
+    let mut holder = world.test.owner().await;
     let turn = "select planner.take_turn($1, $2)";
     sqlx::raw_sql("begin").execute(&mut holder).await.unwrap();
     sqlx::query(turn).bind(busy.workspace.uuid()).bind(busy.person).execute(&mut holder).await.unwrap();
     let mut tasks = JoinSet::new();
-    for (planner, preview_id, key) in std::iter::repeat_n(same(&desk.planner, &previews), MANY / previews.len()).flatten() {
+    for (planner, preview_id, key) in std::iter::repeat_n(same(&world.planner, &previews), MANY / previews.len()).flatten() {
         let busy = busy.clone();
         tasks.spawn(async move { apply(&planner, &busy, &preview_id, &key).await.body });
     }
     let own = json!([{ "action": "goal.create", "params": { "title": "mine" } }]);
-    assert_eq!(desk.change(&quiet, &own).await["success"], true);
+    assert_eq!(world.change(&quiet, &own).await["success"], true);
     assert!(tasks.try_join_next().is_none(), "the others were still waiting");
     sqlx::raw_sql("rollback").execute(&mut holder).await.unwrap();
     let answers = in_time(tasks).await;
     assert_eq!(counted(&answers).1, BTreeSet::new());
-    assert_eq!(ledger(&desk, &busy).await, (2500, 100, 100));
+    assert_eq!(ledger(&world, &busy).await, (2500, 100, 100));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_keys_for_one_preview_at_once_one_applies_it_and_the_others_are_told_so() {
-    let desk = Desk::new().await;
-    let caller = desk.caller("ada").await;
-    let (_, steps) = goal_with_steps(&desk, &caller, 1).await;
-    let preview = previews(&desk.planner, &caller, steps).await.remove(0);
-    let there = desk.another_planner();
+    let world = World::new().await;
+    let caller = world.caller("ada").await;
+    let (_, steps) = goal_with_steps(&world, &caller, 1).await;
+    let preview = previews(&world.planner, &caller, steps).await.remove(0);
+    let there = world.another_planner();
     let calls = (0..100).map(|n| {
-        let planner = if n % 2 == 0 { &desk.planner } else { &there };
+        let planner = if n % 2 == 0 { &world.planner } else { &there };
         (planner.clone(), preview.clone(), format!("key-{n}"))
     });
     let answers = apply_all(&caller, calls.collect()).await;
     assert_eq!(counted(&answers), (1, BTreeSet::from(["Preview already applied".to_owned()])));
-    assert_eq!(ledger(&desk, &caller).await, (25, 1, 1));
+    assert_eq!(ledger(&world, &caller).await, (25, 1, 1));
 }

@@ -5,7 +5,6 @@ mod apply;
 mod catalog;
 mod concurrency;
 mod conformance;
-mod desk;
 mod failures;
 mod mcp;
 mod ordering;

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use planner::{Settings, upkeep};
+use planner::Settings;
 use serde_json::json;
 
 use crate::world::{World, bad, code, good, id_of};
 
 const DAY: i64 = 24 * 3600;
+
+async fn forget(world: &World, settings: Settings) {
+    platform::retention::run(&world.test.db, &planner::retention::rules(settings)).await.unwrap();
+}
 
 #[tokio::test]
 async fn an_answer_is_kept_for_as_long_as_the_setting_says_and_then_the_retry_is_told() {
@@ -17,10 +21,10 @@ async fn an_answer_is_kept_for_as_long_as_the_setting_says_and_then_the_retry_is
     let first = world.apply_as(&ann, id_of(&preview), "k").await;
     let settings = Settings { results_kept: Duration::from_hours(48) };
     world.advance(2 * DAY);
-    upkeep::run(&world.test.db, settings).await.unwrap();
+    forget(&world, settings).await;
     assert_eq!(world.apply_as(&ann, id_of(&preview), "k").await, first);
     world.advance(1);
-    upkeep::run(&world.test.db, settings).await.unwrap();
+    forget(&world, settings).await;
     assert_eq!(bad(&world.apply_as(&ann, id_of(&preview), "k").await)["error"], "Preview already applied");
     // The batch is still what undo needs.
     let undo = good(&world.undo_as(&ann, id_of(&preview)).await);
@@ -35,7 +39,7 @@ async fn answers_are_kept_for_a_day_at_least() {
     let preview = world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     let first = world.apply_as(&ann, id_of(&preview), "k").await;
     world.advance(DAY);
-    upkeep::run(&world.test.db, Settings { results_kept: Duration::ZERO }).await.unwrap();
+    forget(&world, Settings { results_kept: Duration::ZERO }).await;
     assert_eq!(world.apply_as(&ann, id_of(&preview), "k").await, first);
     assert_eq!(code(&world.try_run("select planner.forget(1, '23 hours')").await.unwrap_err()), "ZG002");
 }
@@ -47,14 +51,14 @@ async fn a_preview_that_was_not_applied_goes_a_day_after_it_expired() {
     world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     world.change(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     world.advance(300);
-    upkeep::run(&world.test.db, Settings::default()).await.unwrap();
+    forget(&world, Settings::default()).await;
     let statuses = world.rows("select status from planner.previews order by status").await;
     assert_eq!(statuses, [json!({ "status": "applied" }), json!({ "status": "expired" })]);
     world.advance(DAY);
-    upkeep::run(&world.test.db, Settings::default()).await.unwrap();
+    forget(&world, Settings::default()).await;
     assert_eq!(world.count("planner.previews").await, 2, "not yet");
     world.advance(1);
-    upkeep::run(&world.test.db, Settings::default()).await.unwrap();
+    forget(&world, Settings::default()).await;
     assert_eq!(world.rows("select status from planner.previews").await, [json!({ "status": "applied" })]);
 }
 

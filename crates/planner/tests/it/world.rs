@@ -1,29 +1,41 @@
 //! A small world: a workspace, people with their tokens, and the planner at nine on a Monday.
 
-use jiff::SignedDuration;
-use kernel::{Clock, Scope, TraceId, WorkspaceId};
+use std::ops::Deref;
+
+use kernel::{Scope, TraceId, WorkspaceId};
 use planner::{Answer, Applied, Caller, Planner, ReadTool, Watch};
 use platform::tokens::Principal;
 use serde_json::{Map, Value, json};
-use sqlx::{AssertSqlSafe, PgConnection, Row, postgres::PgRow};
-use testkit::TestDb;
 use uuid::Uuid;
 
+pub(crate) use testkit::code;
+
+/// The module with what it stands on.
+pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, planner::SQL];
+
 pub(crate) struct World {
-    pub(crate) test: TestDb,
-    pub(crate) workspace: WorkspaceId,
+    ground: testkit::World,
     pub(crate) planner: Planner,
-    owner: tokio::sync::Mutex<PgConnection>,
+}
+
+impl Deref for World {
+    type Target = testkit::World;
+
+    fn deref(&self) -> &testkit::World {
+        &self.ground
+    }
 }
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let start = "2026-03-02T09:00:00Z".parse().unwrap();
-        let test = TestDb::with(&[platform::SQL, planner::SQL], Clock::frozen(start)).await;
-        let workspace = test.workspace("team").await;
-        let planner = Planner::new(test.db.clone());
-        let owner = tokio::sync::Mutex::new(test.owner().await);
-        Self { test, workspace, planner, owner }
+        let ground = testkit::World::new(MODULES).await;
+        let planner = Planner::new(ground.test.db.clone());
+        Self { ground, planner }
+    }
+
+    /// Another process on the same database: a pool and turns of its own.
+    pub(crate) fn another_planner(&self) -> Planner {
+        Planner::new(self.test.another())
     }
 
     /// Somebody of the workspace who may read and write.
@@ -121,30 +133,6 @@ impl World {
         all.insert("xp".to_owned(), xp.into());
         Value::Object(all)
     }
-
-    /// Every row of a query, each as JSON.
-    pub(crate) async fn rows(&self, query: &str) -> Vec<Value> {
-        let query = format!("select to_jsonb(t) from ({}) t", query.replace("$ws", &format!("'{}'", self.workspace)));
-        let rows: Vec<PgRow> = sqlx::query(AssertSqlSafe(query)).fetch_all(self.test.db.pool()).await.unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
-
-    pub(crate) async fn count(&self, of: &str) -> i64 {
-        self.rows(&format!("select count(*) as n from {of}")).await[0]["n"].as_i64().unwrap()
-    }
-
-    /// Runs a statement as the owner at the world's time.
-    pub(crate) async fn try_run(&self, statement: &str) -> Result<u64, sqlx::Error> {
-        let statement = statement.replace("$ws", &format!("'{}'", self.workspace));
-        let mut owner = self.owner.lock().await;
-        let now = format!("set platform.now = '{}'", self.test.clock.now());
-        sqlx::query(AssertSqlSafe(now)).execute(&mut *owner).await?;
-        Ok(sqlx::query(AssertSqlSafe(statement)).execute(&mut *owner).await?.rows_affected())
-    }
-
-    pub(crate) fn advance(&self, seconds: i64) {
-        self.test.clock.advance(SignedDuration::from_secs(seconds));
-    }
 }
 
 /// What a valid token says.
@@ -211,10 +199,4 @@ pub(crate) fn step_in(goal: impl Into<Value>, title: &str) -> Value {
 pub(crate) fn act(action: &str, id: i64) -> Value {
     let (kind, _) = action.split_once('.').unwrap();
     json!({ "action": action, "params": { (format!("{kind}_id")): id } })
-}
-
-/// The SQLSTATE of a refusal.
-pub(crate) fn code(error: &sqlx::Error) -> String {
-    let code = error.as_database_error().and_then(|error| error.code().map(std::borrow::Cow::into_owned));
-    code.unwrap_or_else(|| error.to_string())
 }

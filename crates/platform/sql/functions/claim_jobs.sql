@@ -29,18 +29,23 @@ begin
     loop
         perform pg_advisory_xact_lock(hashtext('ops.claim_jobs'), hashtext(wanted.job_type));
         return query
-            update ops.jobs j
-               set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
-                   started_at = now_ts, leased_until = now_ts + wanted.lease
-             where j.ctid = any (array(
-                       select q.ctid from ops.jobs q
-                        where q.job_type = wanted.job_type
-                          and (q.next_run_at, q.id) > (wanted.after_time, wanted.after_id)
-                          and q.next_run_at <= now_ts and q.lease_id is null
-                        order by q.next_run_at, q.id limit wanted.limit_max))
-               and j.lease_id is null
-            returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
-                      j.created_at, j.next_run_at;
+            with claimed as (
+                update ops.jobs j
+                   set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
+                       started_at = now_ts, leased_until = now_ts + wanted.lease
+                 where j.ctid = any (array(
+                           select q.ctid from ops.jobs q
+                            where q.job_type = wanted.job_type
+                              and (q.next_run_at, q.id) > (wanted.after_time, wanted.after_id)
+                              and q.next_run_at <= now_ts and q.lease_id is null
+                            order by q.next_run_at, q.id limit wanted.limit_max))
+                   and j.lease_id is null
+                returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
+                          j.created_at, j.next_run_at
+            ), told as materialized (
+                select ops.tell_jobs(array_agg(distinct c.workspace_id)) from claimed c
+            )
+            select c.* from claimed c, told;
     end loop;
 end
 $$;

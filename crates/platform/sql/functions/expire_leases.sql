@@ -5,6 +5,7 @@
 create or replace function ops.expire_leases(p_job_types text[]) returns int language plpgsql as $$
 declare
     expired int;
+    workspaces uuid[];
 begin
     with running as (
         select f.workspace_id, f.id
@@ -32,15 +33,19 @@ begin
         returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, j.last_error, lost.is_over,
                   lost.worker_id, lost.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
-        select t.workspace_id, t.id, t.attempts, t.job_type, 'lease_expired', t.worker_id, t.trace_id, t.started_at, t.last_error
+        insert into ops.job_runs
+            (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
+        select t.workspace_id, t.id, t.attempts, t.job_type, 'lease_expired', t.worker_id, t.trace_id, t.started_at,
+               t.last_error
+          from taken t
+    ), journaled as (
+        insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
+        select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text,
+               t.trace_id, jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
           from taken t
     )
-    insert into ops.journal (workspace_id, source, action, subject, trace_id, data)
-    select t.workspace_id, 'jobs', case when t.is_over then 'job_failed' else 'job_lease_expired' end, t.id::text, t.trace_id,
-           jsonb_build_object('job_type', t.job_type, 'attempt', t.attempts, 'worker_id', t.worker_id)
-      from taken t;
-    get diagnostics expired = row_count;
+    select count(*), array_agg(t.workspace_id) into expired, workspaces from taken t;
+    perform ops.tell_jobs(workspaces);
     return expired;
 end
 $$;

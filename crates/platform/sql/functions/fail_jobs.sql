@@ -7,6 +7,7 @@ create or replace function ops.fail_jobs(
 ) returns table (id bigint, is_over boolean) language sql
 -- By the key of each job, whatever the size of the backlog makes the planner think.
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+    select ops.tell_jobs(p_workspace_ids);
     with given as (
         select * from unnest(p_workspace_ids, p_ids, p_lease_ids, p_errors, p_retry_in_ms)
             as g (workspace_id, id, lease_id, error, retry_in_ms)
@@ -23,15 +24,18 @@ set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as
                lease_id = null, leased_until = null, worker_id = null, started_at = null, last_error = x.error
           from judged x
          where j.workspace_id = x.workspace_id and j.id = x.id and j.lease_id = x.lease_id
-        returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, x.error, x.is_over, x.worker_id, x.started_at
+        returning j.workspace_id, j.id, j.attempts, j.job_type, j.trace_id, x.error, x.is_over, x.worker_id,
+                  x.started_at
     ), runs as (
-        insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
+        insert into ops.job_runs
+            (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
         select e.workspace_id, e.id, e.attempts, e.job_type, case when e.is_over then 'failed' else 'retried' end,
                e.worker_id, e.trace_id, e.started_at, e.error
           from ended e
     ), errors as (
         insert into ops.errors (workspace_id, source, op, job_id, trace_id, message, retryable, error)
-        select e.workspace_id, 'jobs', e.job_type, e.id, e.trace_id, coalesce(e.error->>'message', 'failed'), not e.is_over, e.error
+        select e.workspace_id, 'jobs', e.job_type, e.id, e.trace_id, coalesce(e.error->>'message', 'failed'),
+               not e.is_over, e.error
           from ended e
     ), journal as (
         insert into ops.journal (workspace_id, source, action, subject, trace_id, data)

@@ -1,4 +1,6 @@
-//! The API of the platform itself: who am I, jobs, journal.
+//! The API of the platform itself: who am I, jobs, journal, alerts.
+
+use std::borrow::Cow;
 
 use axum::Router;
 use kernel::{Problem, Scope};
@@ -8,8 +10,9 @@ use uuid::Uuid;
 
 use super::{Answer, App, Ctx, Failure, Json, Page, Path, Query};
 use crate::{
+    alerts::{self, Acknowledgement},
     jobs::store,
-    reads::{self, JobFilter, JobRead, JobRunRead, JournalFilter, JournalRead},
+    reads::{self, AlertFilter, AlertRead, JobFilter, JobRead, JobRunRead, JournalFilter, JournalRead},
     wake::Topic,
 };
 
@@ -21,11 +24,16 @@ pub fn router() -> Router<App> {
         .route("/api/jobs/{id}", get(get_job))
         .route("/api/jobs/{id}/retry", post(retry_job))
         .route("/api/journal", get(list_journal))
+        .route("/api/alerts", get(list_alerts))
+        .route("/api/alerts/acknowledge", post(acknowledge_alert))
 }
 
 /// The documentation of these paths.
 #[derive(OpenApi)]
-#[openapi(paths(get_me, list_jobs, get_job, retry_job, list_journal), components(schemas(kernel::ErrorBody, kernel::Meta)))]
+#[openapi(
+    paths(get_me, list_jobs, get_job, retry_job, list_journal, list_alerts, acknowledge_alert),
+    components(schemas(kernel::ErrorBody, kernel::Meta))
+)]
 pub struct Docs;
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -115,6 +123,14 @@ struct RetryJob {
     reason: String,
 }
 
+/// The reason for a change, redacted.
+fn checked_reason(reason: &str) -> Result<Cow<'_, str>, Problem> {
+    if reason.trim().is_empty() || reason.chars().count() > 500 {
+        return Err(Problem::validation("reason", "`reason` has 1 to 500 characters"));
+    }
+    Ok(kernel::redact::redact_text(reason))
+}
+
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct JobRetried {
     pub id: i64,
@@ -125,11 +141,8 @@ pub struct JobRetried {
     responses((status = 202, body = kernel::Envelope<JobRetried>), (status = 404), (status = 409)), security(("token" = [])))]
 async fn retry_job(ctx: Ctx, Path(id): Path<i64>, Json(body): Json<RetryJob>) -> Result<Answer<JobRetried>, Failure> {
     ctx.require(Scope::Write)?;
-    if body.reason.trim().is_empty() || body.reason.chars().count() > 500 {
-        return Err(Problem::validation("reason", "`reason` has 1 to 500 characters").into());
-    }
+    let reason = checked_reason(&body.reason)?;
     let mut tx = ctx.begin().await?;
-    let reason = kernel::redact::redact_text(&body.reason);
     let was_failed = store::retry_job(&mut *tx, ctx.principal.workspace_id, id, &ctx.principal.token_name, &reason).await?;
     if !was_failed {
         let filter = JobFilter { id: Some(id), limit: 1, ..JobFilter::default() };
@@ -143,7 +156,7 @@ async fn retry_job(ctx: Ctx, Path(id): Path<i64>, Json(body): Json<RetryJob>) ->
         });
     }
     tx.commit().await?;
-    ctx.app.db.wake().tell(Topic::Jobs);
+    ctx.app.db.wake().tell(Topic::JOBS);
     Ok(Answer(axum::http::StatusCode::ACCEPTED, JobRetried { id }))
 }
 
@@ -177,4 +190,62 @@ async fn list_journal(ctx: Ctx, Query(query): Query<ListJournal>) -> Result<Answ
     let next =
         (i64::try_from(entries.len()) == Ok(limit)).then(|| entries.last().map(|entry| entry.cursor().to_string())).flatten();
     Ok(Answer::ok(JournalList { entries, next }))
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+struct ListAlerts {
+    /// What was wrong before, instead of what is wrong now.
+    #[serde(default)]
+    cleared: bool,
+    module: Option<String>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct AlertList {
+    pub alerts: Vec<AlertRead>,
+}
+
+/// What is wrong now: one alert for each kind of trouble, with its subjects.
+#[utoipa::path(get, path = "/api/alerts", params(ListAlerts), responses((status = 200, body = kernel::Envelope<AlertList>), (status = 401)), security(("token" = [])))]
+async fn list_alerts(ctx: Ctx, Query(query): Query<ListAlerts>) -> Result<Answer<AlertList>, Failure> {
+    ctx.require(Scope::Read)?;
+    let filter = AlertFilter { module: query.module, alert: None, is_cleared: query.cleared };
+    Ok(Answer::ok(AlertList { alerts: reads::alerts(&mut *ctx.begin().await?, &filter).await? }))
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AcknowledgeAlert {
+    module: String,
+    alert: String,
+    /// Only this subject; all of them if absent.
+    subject: Option<String>,
+    /// Why, or what is done about it; it goes into the journal.
+    reason: String,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct AlertAcknowledged {
+    /// How many subjects there are no reminders of any more.
+    pub subjects: i32,
+}
+
+/// Takes an alert on: it is not told again until it clears, unless it grows.
+#[utoipa::path(post, path = "/api/alerts/acknowledge", request_body = AcknowledgeAlert,
+    responses((status = 200, body = kernel::Envelope<AlertAcknowledged>), (status = 404)), security(("token" = [])))]
+async fn acknowledge_alert(ctx: Ctx, Json(body): Json<AcknowledgeAlert>) -> Result<Answer<AlertAcknowledged>, Failure> {
+    ctx.require(Scope::Write)?;
+    let taken = Acknowledgement {
+        module: &body.module,
+        alert: &body.alert,
+        subject: body.subject.as_deref(),
+        by: &ctx.principal.token_name,
+        reason: &checked_reason(&body.reason)?,
+    };
+    let subjects = alerts::acknowledge(&ctx.app.db, ctx.principal.workspace_id, taken).await?;
+    if subjects == 0 {
+        return Err(Problem::not_found("alert").into());
+    }
+    Ok(Answer::ok(AlertAcknowledged { subjects }))
 }

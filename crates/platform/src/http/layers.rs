@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{DefaultBodyLimit, Request},
     http::{HeaderName, HeaderValue},
     middleware::{self, Next},
@@ -66,6 +66,8 @@ pub fn wrap<S: Clone + Send + Sync + 'static>(router: Router<S>, limits: Limits)
         .fallback(fallback)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(limits.body_bytes_max))
+        // The door reads bodies itself.
+        .layer(Extension(limits))
         .layer(middleware::from_fn(move |request, next| guard(Arc::clone(&slots), limits, request, next)))
         .layer(middleware::from_fn(trace))
 }

@@ -140,6 +140,14 @@ impl Registry {
         assert!(before.is_none(), "the job type {name} is registered twice");
     }
 
+    /// Takes over the types of a module.
+    pub fn extend(&mut self, other: Self) {
+        for (name, registered) in other.types {
+            let before = self.types.insert(name, registered);
+            assert!(before.is_none(), "the job type {name} is registered twice");
+        }
+    }
+
     pub fn names(&self) -> Vec<&'static str> {
         self.types.keys().copied().collect()
     }

@@ -25,7 +25,11 @@ use super::{
     lanes::Lanes,
     store::{self, After, Failure, Lease, Wanted},
 };
-use crate::{Db, DbError, db::within, wake::Topic};
+use crate::{
+    Db, DbError,
+    db::{ANSWER_MAX, within},
+    wake::Topic,
+};
 
 /// How many jobs of a type a process holds beyond those that run, so that handlers never wait for a claim.
 /// A crash strands what is held until its leases run out, so it is a small multiple.
@@ -41,8 +45,6 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long running jobs may go on after a stop was asked for.
 const GRACE: Duration = Duration::from_secs(10);
-/// Longer than any statement of ours may take: what has not answered by then never will.
-const ANSWER_MAX: Duration = Duration::from_mins(1);
 const ERROR_CHARS_MAX: usize = 2000;
 /// Whatever a provider asks for, nobody waits longer than this for the next attempt.
 const RETRY_MAX: Duration = Duration::from_hours(30 * 24);
@@ -205,7 +207,7 @@ impl Runner {
         tasks: &TaskTracker,
         ended: &mpsc::UnboundedSender<End>,
     ) {
-        let mut news = self.db.wake().subscribe(Topic::Jobs);
+        let mut news = self.db.wake().subscribe(Topic::JOBS);
         let mut lanes = Lanes::new(&self.names);
         while !stop.is_cancelled() {
             // Armed before looking, so that what comes in between is not slept over.
@@ -436,9 +438,11 @@ async fn end_batch(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
     if !released.is_empty() {
         store::release_jobs(db.pool(), &released).await?;
     }
+    // A claim is published too, but without a wake-up: pages see it within the time between two looks of the bus reader.
+    db.wake().tell(Topic::BUS);
     if !failed.is_empty() || !released.is_empty() {
         // They are due again sooner than the sleepers knew.
-        db.wake().tell(Topic::Jobs);
+        db.wake().tell(Topic::JOBS);
     }
     Ok(())
 }

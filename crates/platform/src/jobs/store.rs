@@ -41,7 +41,7 @@ impl NewJob {
     }
 }
 
-/// Adds one job in the caller's transaction. After the commit, call `db.wake().tell(Topic::Jobs)`.
+/// Adds one job in the caller's transaction. After the commit, call `db.wake().tell(Topic::JOBS)`.
 pub async fn enqueue(
     tx: &mut PgConnection,
     workspace: WorkspaceId,

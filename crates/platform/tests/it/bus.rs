@@ -15,7 +15,7 @@ async fn publish(db: &Db, workspace: WorkspaceId, topic: &str, payload: Value) {
     let mut tx = db.begin(workspace).await.unwrap();
     bus::publish(&mut tx, workspace, topic, &payload).await.unwrap();
     tx.commit().await.unwrap();
-    db.wake().tell(Topic::Bus);
+    db.wake().tell(Topic::BUS);
 }
 
 fn said(message: &Message) -> Value {
@@ -60,6 +60,21 @@ async fn nobody_hears_another_workspace() {
 }
 
 #[tokio::test]
+async fn a_watcher_hears_every_topic_of_its_workspace_and_nothing_of_another() {
+    let db = TestDb::new().await;
+    let (ours, theirs) = (db.workspace("ours").await, db.workspace("theirs").await);
+    let (_, here, _guard) = process(&db);
+    db.settled().await;
+    let mut watcher = here.watch(ours).await.unwrap();
+    for (workspace, topic) in [(ours, "chat:1"), (theirs, "chat:1"), (ours, "posting")] {
+        publish(&db.db, workspace, topic, json!("news")).await;
+    }
+    for topic in ["chat:1", "posting"] {
+        assert_eq!(*watcher.next().await.unwrap().unwrap().topic, *topic);
+    }
+}
+
+#[tokio::test]
 async fn a_subscriber_resumes_from_the_last_position_it_saw_without_a_gap() {
     let db = TestDb::new().await;
     let ours = db.workspace("ours").await;
@@ -90,7 +105,7 @@ async fn a_message_whose_transaction_commits_late_is_not_skipped() {
     bus::publish(&mut late, ours, "t", &json!("first taken, last committed")).await.unwrap();
     publish(&db.db, ours, "t", json!("second")).await;
     late.commit().await.unwrap();
-    db.db.wake().tell(Topic::Bus);
+    db.db.wake().tell(Topic::BUS);
     let mut heard = Vec::new();
     for _ in 0..2 {
         heard.push(said(&subscription.next().await.unwrap().unwrap()).as_str().unwrap().to_owned());
@@ -123,7 +138,7 @@ async fn a_slow_subscriber_is_dropped_and_comes_back_with_its_position() {
         bus::publish(&mut tx, ours, "t", &json!(n)).await.unwrap();
     }
     tx.commit().await.unwrap();
-    db.db.wake().tell(Topic::Bus);
+    db.db.wake().tell(Topic::BUS);
     // The quick one may be dropped too, but whoever returns with a position misses nothing.
     let mut heard = 0;
     while heard < 3000 {

@@ -152,3 +152,27 @@ async fn an_older_program_leaves_the_functions_of_a_newer_one_alone() {
     assert!(installed.is_newer);
     assert_eq!(answer(&db).await, 42);
 }
+
+#[tokio::test]
+async fn what_became_one_function_of_the_platform_is_gone_from_the_modules_that_had_it() {
+    let db = TestDb::empty().await;
+    let mut owner = db.owner().await;
+    for (schema, function) in [
+        ("actions", "stamp(timestamptz)"),
+        ("planner", "stamp(timestamptz)"),
+        ("posting", "id_at(timestamptz)"),
+        ("posting", "redact_text(text)"),
+        ("posting", "safe_error(jsonb)"),
+        ("posting", "snippet(text, int)"),
+        ("shopbot", "short_error(jsonb)"),
+    ] {
+        let before = format!(
+            "create schema if not exists {schema}; create function {schema}.{function} returns text language sql as 'select null'"
+        );
+        owner.execute(sqlx::AssertSqlSafe(before)).await.unwrap();
+    }
+    install(&mut owner, &[platform::SQL]).await.unwrap();
+    let left =
+        "select count(*) from pg_proc where pronamespace::regnamespace::text in ('actions', 'planner', 'posting', 'shopbot')";
+    assert_eq!(owner.fetch_one(left).await.unwrap().get::<i64, _>(0), 0);
+}

@@ -56,6 +56,35 @@ async fn outcomes(db: &Db, id: i64) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn every_change_of_jobs_is_published_once_for_each_workspace() {
+    let (db, ours) = setup().await;
+    let theirs = db.workspace("theirs").await;
+    let told = async || -> Vec<i64> {
+        let query = "select (select count(*) from bus.messages m where m.topic = 'jobs' and m.workspace_id = w)
+                       from unnest($1::uuid[]) with ordinality t (w, n) order by n";
+        let workspaces = [ours.uuid(), theirs.uuid(), WorkspaceId::SYSTEM.uuid()];
+        sqlx::query_scalar(query).bind(workspaces).fetch_all(db.db.pool()).await.unwrap()
+    };
+    for workspace in [ours, ours, ours, theirs, WorkspaceId::SYSTEM] {
+        enqueue(&db.db, workspace, NewJob::new(TYPE, json!({}))).await;
+    }
+    assert_eq!(told().await, [3, 1, 0], "the jobs of the system are on no page");
+    let lease = |jobs: &[Job]| jobs.iter().map(store::Lease::from).collect::<Vec<_>>();
+    let jobs = claim(&db.db, "a").await;
+    assert_eq!((jobs.len(), told().await), (5, vec![4, 2, 0]));
+    store::release_jobs(db.db.pool(), &lease(&jobs)).await.unwrap();
+    assert_eq!(told().await, [5, 3, 0]);
+    claim(&db.db, "b").await;
+    db.clock.advance(SignedDuration::from_hours(1));
+    let jobs = claim(&db.db, "c").await;
+    assert_eq!(told().await, [8, 6, 0], "claimed, expired and claimed again");
+    store::complete_jobs(db.db.pool(), &lease(&jobs)).await.unwrap();
+    assert_eq!(told().await, [9, 7, 0]);
+    assert!(claim(&db.db, "d").await.is_empty());
+    assert_eq!(told().await, [9, 7, 0], "nothing has changed");
+}
+
+#[tokio::test]
 async fn a_job_exists_exactly_if_the_transaction_that_asked_for_it_commits() {
     let (db, workspace) = setup().await;
     let mut tx = db.db.begin(workspace).await.unwrap();

@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use axum::{Router, body::Body, http::Request, routing::get};
+use axum::{Router, routing::get};
 use platform::http::{Limits, wrap};
 use serde_json::Value;
-use tower::ServiceExt;
 
 async fn ask(limits: Limits, path: &str) -> (u16, Value) {
     let routes = Router::new()
         .route("/panic", get(async || -> &'static str { panic!("a handler panics on purpose") }))
         .route("/hang", get(async || std::future::pending::<&'static str>().await));
-    let response = wrap(routes, limits).oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
-    let status = response.status().as_u16();
-    let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
-    (status, serde_json::from_slice(&body).unwrap())
+    testkit::http::ask(&wrap(routes, limits), None, "GET", path, None).await
 }
 
 #[tokio::test]

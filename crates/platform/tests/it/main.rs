@@ -2,14 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod alerts;
 mod bus;
 mod catalog;
 mod door;
+mod gates;
 mod install;
 mod jobs;
 mod journal;
 mod layers;
 mod objects;
+mod retention;
 mod runner;
+mod shared;
 mod tenancy;
 mod tokens;
+mod webhooks;

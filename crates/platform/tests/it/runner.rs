@@ -46,7 +46,7 @@ async fn many_workers_on_many_connections_run_every_job_exactly_once() {
         jobs::enqueue_many(&mut tx, workspace, jobs, None).await.unwrap();
         tx.commit().await.unwrap();
     }
-    db.db.wake().tell(Topic::Jobs);
+    db.db.wake().tell(Topic::JOBS);
     let done = "select count(*) from ops.job_runs where outcome = 'succeeded'";
     while sqlx::query(done).fetch_one(db.db.pool()).await.unwrap().get::<i64, _>(0) < 2000 {
         tokio::task::yield_now().await;

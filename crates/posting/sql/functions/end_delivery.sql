@@ -16,6 +16,7 @@ begin
     values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts,
             case p_status when 'dead' then 'dead_letter' else 'failed_permanent' end, p_delivery.attempt, 'error', p_error,
             jsonb_build_object('trace_id', p_delivery.trace_id));
+    perform posting.tell_failed(p_delivery.workspace_id, array[p_delivery.delivery_id]);
     return p_status;
 end
 $$;

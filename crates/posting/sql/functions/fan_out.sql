@@ -43,9 +43,11 @@ begin
                case when j.suppressed_by is not null then 'deduped'
                     when j.problem is not null then 'failed_permanent' else 'queued' end,
                case when j.suppressed_by is null and j.problem is not null
-                    then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery',
-                                            'code', case when j.problem like 'media_missing_origin:%' then 'media_missing_origin' else 'validation_failed' end,
-                                            'message', posting.snippet(j.problem, 500)) end,
+                    then case when j.problem like 'media_missing_origin:%'
+                              then '{"kind": "not_found", "code": "media_missing_origin"}'::jsonb
+                              else '{"kind": "invalid", "code": "validation_failed"}' end
+                         || jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery',
+                                               'message', platform.snippet(j.problem, 500)) end,
                case when j.suppressed_by is null then j.rendered_text end,
                case when j.suppressed_by is null then j.render_meta
                     else jsonb_build_object('suppressed_by', j.suppressed_by) end,
@@ -65,6 +67,12 @@ begin
           from made m
     )
     select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    if counts ? 'failed_permanent' then
+        perform posting.tell_failed(p_message.workspace_id, array(
+            select d.delivery_id from posting.deliveries d
+             where d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id and d.created_at = p_now
+               and d.status = 'failed_permanent'));
+    end if;
     return counts;
 end
 $$;

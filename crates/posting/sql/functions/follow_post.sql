@@ -48,8 +48,9 @@ begin
         insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status, last_error, rendered_text, render_meta,
                                         template_version, trace_id, operation, of_delivery_id, not_before, created_at, updated_at)
         select p_workspace_id, follower.message_id, b.channel_id, follower.content_hash, case when p.problem is null then 'queued' else 'failed_permanent' end,
-               case when p.problem is not null then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'code', 'validation_failed',
-                                                                       'message', posting.snippet(p.problem, 500)) end,
+               case when p.problem is not null
+                    then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'invalid',
+                                            'code', 'validation_failed', 'message', platform.snippet(p.problem, 500)) end,
                r.rendered_text, coalesce(r.render_meta - 'steps', '{}'), r.template_version, p_trace_id, p_operation, b.delivery_id, now_ts, now_ts, now_ts
           from bases b
           left join rendered r on r.platform = b.platform and r.send_mode = b.send_mode and r.settings = b.settings
@@ -64,7 +65,16 @@ begin
           from made m
     )
     select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    if counts ? 'failed_permanent' then
+        perform posting.tell_failed(p_workspace_id, array(
+            select d.delivery_id from posting.deliveries d
+             where d.message_id = follower.message_id and d.workspace_id = p_workspace_id and d.created_at = now_ts
+               and d.status = 'failed_permanent'));
+    end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('message_id', p_message_id));
+    if withdrawn > 0 then
+        perform posting.tell_posts_sent(p_workspace_id, array[p_message_id]);
+    end if;
     return jsonb_build_object('message_id', follower.message_id, 'of_message_id', p_message_id, 'deliveries', counts, 'withdrawn', withdrawn, 'trace_id', p_trace_id);
 end
 $$;

@@ -20,7 +20,7 @@ begin
         delete from posting.deliveries d
          where d.ctid = any (array(
                select x.ctid from posting.deliveries x
-                where x.workspace_id = team.workspace_id and x.delivery_id < posting.id_at(now_ts - team.keep) and x.phase <> 'inflight'
+                where x.workspace_id = team.workspace_id and x.delivery_id < platform.id_at(now_ts - team.keep) and x.phase <> 'inflight'
                   and x.created_at < now_ts - team.keep
                   and not exists (select from posting.deliveries f where f.of_delivery_id = x.delivery_id and f.workspace_id = x.workspace_id and f.phase = 'inflight')
                 order by x.delivery_id limit p_limit));
@@ -29,7 +29,7 @@ begin
         delete from posting.messages m
          where m.ctid = any (array(
                select x.ctid from posting.messages x
-                where x.workspace_id = team.workspace_id and x.message_id < posting.id_at(now_ts - team.keep)
+                where x.workspace_id = team.workspace_id and x.message_id < platform.id_at(now_ts - team.keep)
                   and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
                   and not exists (select from posting.deliveries d where d.message_id = x.message_id and d.workspace_id = x.workspace_id)
                   and not exists (select from posting.messages f where f.workspace_id = x.workspace_id and f.of_message_id = x.message_id)
@@ -38,7 +38,7 @@ begin
         gone := gone + count_of;
         delete from posting.ingest_runs r
          where r.ctid = any (array(select x.ctid from posting.ingest_runs x
-                                    where x.workspace_id = team.workspace_id and x.run_id < posting.id_at(now_ts - team.keep)
+                                    where x.workspace_id = team.workspace_id and x.run_id < platform.id_at(now_ts - team.keep)
                                       and x.started_at < now_ts - team.keep limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;

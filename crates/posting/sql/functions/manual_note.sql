@@ -6,6 +6,6 @@ begin
     if coalesce(btrim(p_operator), '') = '' or coalesce(btrim(p_reason), '') = '' then
         raise exception 'a manual operation names its operator and its reason' using errcode = 'ZD005';
     end if;
-    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', posting.snippet(btrim(p_reason), 500));
+    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', platform.snippet(btrim(p_reason), 500));
 end
 $$;

@@ -11,6 +11,7 @@ declare
     places tid[];
     done uuid[];
     streaky text[];
+    posts uuid[];
 begin
     -- One look by key for each, then by place: whatever the statistics say, nobody joins with the whole table.
     places := array(
@@ -36,12 +37,15 @@ begin
                jsonb_build_object('trace_id', f.trace_id, 'provider_message_id', f.provider_message_id) || coalesce(f.meta, '{}')
           from finished f
     )
-    select array_agg(f.delivery_id), array_agg(distinct f.channel_id) filter (where f.channel_id = any (streaky)) into done, streaky from finished f;
+    select array_agg(f.delivery_id), array_agg(distinct f.message_id),
+           array_agg(distinct f.channel_id) filter (where f.channel_id = any (streaky))
+      into done, posts, streaky from finished f;
     if streaky is not null then
         update posting.channels c set error_streak = 0, updated_at = now_ts
          where c.workspace_id = p_workspace_id and c.channel_id = any (streaky);
     end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('sent', coalesce(cardinality(done), 0)));
+    perform posting.tell_posts_sent(p_workspace_id, posts);
     return query select i, case when i = any (done) then 'sent' else 'lost' end from unnest(p_delivery_ids) i;
 end
 $$;

@@ -20,6 +20,7 @@ begin
     values (p_workspace_id, p_channel_id, now_ts, 'channel_paused', 'ok',
             note || jsonb_build_object('manual', true, 'until', channel.paused_until));
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
+    perform posting.tell_paused(channel, note);
     return channel;
 end
 $$;

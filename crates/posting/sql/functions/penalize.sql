@@ -21,6 +21,7 @@ begin
         values (channel.workspace_id, channel.channel_id, now_ts, 'channel_disabled', 'error', p_error,
                 jsonb_build_object('error_streak', channel.error_streak, 'delivery_id', p_delivery_id));
     end if;
+    perform posting.tell_paused(channel, p_error);
     return posting.claims_of(channel, 'channel');
 end
 $$;

@@ -1,12 +1,10 @@
 -- Reads HTML as the platform would: the text that people will see, or why it cannot be sent.
--- Guarantee: what Telegram refuses is refused here, usually in its words. For MAX, which drops in silence what it does not
--- know, an unknown or unbalanced tag is refused as well. Linear time. A null text gives nulls.
+-- Guarantee: what Telegram refuses is refused here, usually in its words. For MAX, which drops in silence what it does
+-- not know, an unknown or unbalanced tag is refused as well. Linear time. A null text gives nulls.
 create or replace function posting.read_html(p_text text, p_platform text, out visible text, out error text)
 language plpgsql immutable parallel safe as $$
 declare
-    v_tags text[] := case p_platform
-        when 'telegram' then '{a,b,strong,i,em,s,strike,del,u,ins,tg-spoiler,tg-emoji,tg-time,span,pre,code,blockquote}'
-        when 'max' then '{a,b,strong,i,em,s,del,u,ins,mark,pre,code,blockquote,h1,h2,h3,h4}' end;
+    v_tags constant text[] := string_to_array(posting.provider_limits(p_platform)->>'html_tags', ' ');
     -- Every character belongs to a token. One that begins with < and does not end with > is where a tag goes wrong.
     c_tokens constant text := '[^<&]+'
         '|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?'
@@ -59,11 +57,13 @@ begin
                 error := posting.tag_error(substr(p_text, v_at), v_token, octet_length(left(p_text, v_at - 1)), v_tags);
             elsif v_name = 'span' then
                 if (select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
-                     where a.name = 'class' and a.value like 'tg-%' order by a.i desc limit 1) is distinct from 'tg-spoiler' then
+                     where a.name = 'class' and a.value like 'tg-%' order by a.i desc limit 1)
+                   is distinct from 'tg-spoiler' then
                     error := 'Tag "span" must have class "tg-spoiler"';
                 end if;
             elsif v_name = 'tg-emoji' then
-                v_value := coalesce((select a.value from posting.tag_attributes(v_token) with ordinality a(name, value, i)
+                v_value := coalesce((select a.value
+                                       from posting.tag_attributes(v_token) with ordinality a(name, value, i)
                                       where a.name = 'emoji-id' and a.value is not null order by a.i desc limit 1), '');
             end if;
             v_depth := v_depth + 1;

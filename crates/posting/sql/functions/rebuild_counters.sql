@@ -1,6 +1,7 @@
--- Writes posting.channel_counters anew, and empties the tables of heads and rates, when dead versions have piled up in them, as they do while a transaction that runs for minutes
--- keeps vacuum from clearing them: looking up a row then steps over all of them. Gives up at once when somebody reads the
--- table right now; the next look tries again. Returns whether it did.
+-- Writes posting.channel_counters anew, and empties the tables of heads and rates, when dead versions have piled up in
+-- them, as they do while a transaction that runs for minutes keeps vacuum from clearing them: looking up a row then
+-- steps over all of them. Gives up at once when the table is being read right now; the next look tries again. Returns
+-- whether it did.
 create or replace function posting.rebuild_counters() returns boolean language plpgsql
 set lock_timeout = '100ms' as $$
 declare
@@ -14,9 +15,7 @@ begin
     -- The clock was set back: what is made now would lie before these.
     update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
      where h.head_at > clock_timestamp() or h.next_at > clock_timestamp();
-    if pg_relation_size('posting.ingress_rates') > 1048576 then
-        truncate posting.ingress_rates;
-    end if;
+    perform core.trim_endpoint_rates();
     if pg_relation_size('posting.channel_counters') < 1048576 then
         return false;
     end if;

@@ -1,6 +1,6 @@
 -- What one kind of channel is sent for a payload, and whether that channel would take it: text, parameters and the
--- ordered steps (each one call to the provider). Retries use the result as it is, so one delivery never changes its text.
--- `error` says why a provider is bound to refuse it; it is null when nothing speaks against it. Limits as the
+-- ordered steps (each one call to the provider). Retries use the result as it is, so one delivery never changes its
+-- text. `error` says why a provider is bound to refuse it; it is null when nothing speaks against it. Limits as the
 -- providers count them: Telegram code points after parsing, MAX UTF-16 units before it.
 create or replace function posting.render(
     p_payload jsonb, p_platform text, p_send_mode text, p_settings jsonb,
@@ -17,7 +17,8 @@ declare
     plan jsonb;
     refusal text;
 begin
-    select string_agg(case when mode = 'HTML' then replace(replace(l, '&', '&amp;'), '<', '&lt;') else l end, E'\n' order by n) into links
+    select string_agg(case when mode = 'HTML' then replace(replace(l, '&', '&amp;'), '<', '&lt;') else l end, E'\n'
+                      order by n) into links
       from jsonb_array_elements_text(coalesce(p_payload->'links', '[]')) with ordinality t (l, n)
      where strpos(coalesce(p_payload->>'text', ''), l) = 0;
     rendered_text := coalesce(p_payload->>'text', '');
@@ -40,7 +41,8 @@ begin
         seen := rendered_text;
     end if;
     if error is not null and p_settings->>'on_bad_markup' = 'plain' then
-        rendered_text := case when mode = 'HTML' then regexp_replace(rendered_text, '</?[A-Za-z][^<>]*>', '', 'g') else rendered_text end;
+        rendered_text := case when mode = 'HTML' then regexp_replace(rendered_text, '</?[A-Za-z][^<>]*>', '', 'g')
+                              else rendered_text end;
         mode := 'None';
         seen := rendered_text;
         error := null;
@@ -56,16 +58,19 @@ begin
     if p_platform = 'telegram' then
         select s.steps, s.error into plan, refusal
           from posting.plan_telegram(media, char_length(seen), octet_length(rendered_text), buttons is not null) s;
-    else
+    elsif p_platform = 'max' then
         select s.steps, s.error into plan, refusal
           from posting.plan_max(media, posting.utf16_length(rendered_text), buttons is not null) s;
+    else
+        refusal := format('there is no platform `%s`', p_platform);
     end if;
 
     error := coalesce(error, refusal);
     rendered_text := nullif(rendered_text, '');
     render_meta := jsonb_strip_nulls(jsonb_build_object(
         'parse_mode', mode, 'buttons', buttons,
-        'disable_preview', case when coalesce(p_payload->'disable_preview', p_settings->'disable_preview') = 'true' then true end,
+        'disable_preview', case when coalesce(p_payload->'disable_preview', p_settings->'disable_preview') = 'true'
+                                then true end,
         'silent', case when coalesce(p_payload->'silent', p_settings->'silent') = 'true' then true end,
         -- One step that carries everything needs no plan.
         'steps', nullif(plan, '[{"text": true}]')));

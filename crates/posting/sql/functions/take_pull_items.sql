@@ -1,4 +1,5 @@
--- Takes what one pull of a source found: the ledger, the posts, the cursor and the record of the run, in one transaction.
+-- Takes what one pull of a source found: the ledger, the posts, the cursor and the record of the run, in one
+-- transaction.
 -- p_items is a list of {"key", "payload"} in the order of posting; an item without a payload is only remembered as seen
 -- (the policy of the first run). Null means that the source said it has not changed.
 -- Guarantees: an item is posted once, whoever brings it and however often; one item that cannot be a post is counted as
@@ -35,7 +36,8 @@ begin
     else
         -- A feed shows mostly what it showed before, so only what is not in the ledger is gone through one by one.
         for found_new in
-            select t.item, t.item->>'key' as key, t.n from jsonb_array_elements(coalesce(p_items, '[]')) with ordinality t (item, n)
+            select t.item, t.item->>'key' as key, t.n
+              from jsonb_array_elements(coalesce(p_items, '[]')) with ordinality t (item, n)
              where not exists (select from posting.pull_items i where i.workspace_id = p_workspace_id
                                   and i.source_id = p_source_id and i.item_key = t.item->>'key')
              order by t.n
@@ -56,11 +58,13 @@ begin
                     now_ts - (seen - found_new.n) * interval '1 microsecond');
                 enqueued := enqueued + 1;
             exception when sqlstate 'ZD001' or data_exception or integrity_constraint_violation then
-                rejections := rejections || jsonb_build_object('key', left(found_new.key, 100), 'error', left(sqlerrm, 300));
+                rejections := rejections
+                    || jsonb_build_object('key', left(found_new.key, 100), 'error', left(sqlerrm, 300));
             end;
         end loop;
         update posting.pull_cursors c
-           set cursor_json = coalesce(p_cursor, before) || jsonb_build_object('runs', coalesce((before->>'runs')::bigint, 0) + 1),
+           set cursor_json = coalesce(p_cursor, before)
+                             || jsonb_build_object('runs', coalesce((before->>'runs')::bigint, 0) + 1),
                updated_at = now_ts
          where c.workspace_id = p_workspace_id and c.source_id = p_source_id;
         stats := jsonb_strip_nulls(jsonb_build_object(
@@ -73,7 +77,9 @@ begin
 
     insert into posting.ingest_runs (workspace_id, run_id, kind, source_id, started_at, finished_at, stats_json)
     values (p_workspace_id, p_run_id, 'pull', p_source_id, now_ts, now_ts, stats)
-    on conflict (workspace_id, run_id) do update set finished_at = excluded.finished_at, stats_json = excluded.stats_json;
+    on conflict (workspace_id, run_id) do update
+       set finished_at = excluded.finished_at, stats_json = excluded.stats_json;
+    perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('run_id', p_run_id));
     return stats;
 end
 $$;

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::{AdapterError, ErrorScope, Secret, SecretRef};
+use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret, SecretRef};
 use platform::Db;
 use uuid::Uuid;
 
-use super::send::{permanent, unavailable};
+use super::send::unavailable;
 use crate::store::{self, Sending};
 
 const REMEMBER_FOR: Duration = Duration::from_mins(1);
@@ -48,5 +48,5 @@ impl Credentials {
 }
 
 fn missing(message: String) -> AdapterError {
-    AdapterError { scope: ErrorScope::Channel, ..permanent("credential_missing", message) }
+    AdapterError::new(Category::Permanent, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
 }

@@ -1,29 +1,30 @@
 //! Sending one delivery: its steps in order, each acknowledged one recorded before the next begins.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use kernel::{AdapterError, Category, ErrorScope, WorkspaceId};
+use kernel::{AdapterError, Category, ErrorKind, ErrorScope, WorkspaceId};
 use messengers::{Buttons, Channel, Messenger, Meta, ParseMode, Sent};
 use platform::failpoint;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Tools, media};
+use super::{Deliveries, media};
 use crate::store::{self, Sending};
 
-/// A worker that was stopped for longer than this asks whether the delivery is still its own before it touches the network.
-const TRUST_CLAIM_FOR: Duration = Duration::from_secs(2);
-
-pub(super) enum Outcome {
-    Sent {
-        provider_message_id: String,
-        sent_at: Timestamp,
-        meta: Option<Value>,
-    },
+/// What came of a delivery that was sent, or could not be.
+#[derive(Debug)]
+pub enum Outcome {
+    Sent { provider_message_id: String, sent_at: Timestamp, meta: Option<Value> },
     Failed(AdapterError),
-    /// Somebody else has it now: there is nothing to record.
-    Lost,
+}
+
+/// What is known before the network is touched.
+#[derive(Debug)]
+pub struct Ready {
+    messenger: Messenger,
+    channel: Channel,
+    rendered: Rendered,
 }
 
 /// How the text was rendered, and what was sent already.
@@ -71,40 +72,35 @@ fn one_text() -> Vec<Step> {
     vec![Step { text: true, media: Vec::new() }]
 }
 
-pub(super) async fn perform(tools: &Tools, sending: &Sending, started_at: Instant) -> Outcome {
-    match attempt(tools, sending, started_at).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::Failed(error),
-    }
+pub(super) async fn prepare(deliveries: &Deliveries, sending: &Sending) -> Result<Ready, AdapterError> {
+    let messenger = deliveries.messengers.of(&sending.platform)?.clone();
+    let token = deliveries.credentials.token(&deliveries.db, sending).await?;
+    let rendered = serde_json::from_value(sending.render_meta.clone())
+        .map_err(|error| permanent(ErrorKind::Invalid, "render_meta", format!("what was rendered cannot be read: {error}")))?;
+    Ok(Ready { messenger, channel: Channel { target_id: sending.target_id.clone(), token }, rendered })
 }
 
-async fn attempt(tools: &Tools, sending: &Sending, started_at: Instant) -> Result<Outcome, AdapterError> {
-    let messenger = if sending.platform == "max" { &tools.max } else { &tools.telegram };
-    let token = tools.credentials.token(&tools.db, sending).await?;
-    let channel = Channel { target_id: sending.target_id.clone(), token };
-    let rendered: Rendered = serde_json::from_value(sending.render_meta.clone())
-        .map_err(|error| permanent("render_meta", format!("what was rendered cannot be read: {error}")))?;
-    failpoint::hit("posting.before_send");
-    if started_at.elapsed() > TRUST_CLAIM_FOR && !store::still_held(tools.db.pool(), sending).await.map_err(unavailable)? {
-        return Ok(Outcome::Lost);
-    }
-    match sending.operation.as_str() {
-        "send" => send(tools, messenger, &channel, sending, rendered).await,
+/// Nothing when the lease was lost between two steps of a series.
+pub(super) async fn perform(deliveries: &Deliveries, sending: &Sending, ready: Ready) -> Option<Outcome> {
+    let Ready { messenger, channel, rendered } = ready;
+    let outcome = match sending.operation.as_str() {
+        "send" => send(deliveries, &messenger, &channel, sending, rendered).await,
         operation => {
-            let now = tools.db.clock().now();
-            let id = follow(messenger, &channel, sending, &rendered, operation == "delete").await?;
-            Ok(Outcome::Sent { provider_message_id: id, sent_at: now, meta: None })
+            let sent_at = deliveries.db.clock().now();
+            let followed = follow(&messenger, &channel, sending, &rendered, operation == "delete").await;
+            followed.map(|id| Some(Outcome::Sent { provider_message_id: id, sent_at, meta: None }))
         }
-    }
+    };
+    outcome.unwrap_or_else(|error| Some(Outcome::Failed(error)))
 }
 
 async fn send(
-    tools: &Tools,
+    deliveries: &Deliveries,
     messenger: &Messenger,
     channel: &Channel,
     sending: &Sending,
     rendered: Rendered,
-) -> Result<Outcome, AdapterError> {
+) -> Result<Option<Outcome>, AdapterError> {
     let mut ids = rendered.series_progress.provider_message_ids.clone();
     let count = rendered.steps.len();
     for (index, step) in rendered.steps.iter().enumerate().skip(rendered.series_progress.sent_items) {
@@ -113,22 +109,22 @@ async fn send(
         let sent = if step.media.is_empty() {
             messenger.send_text(channel, text.unwrap_or_default(), &meta).await?
         } else {
-            media::send(&media::Call { tools, messenger, channel, sending }, step, text, &meta).await?
+            media::send(&media::Call { deliveries, messenger, channel, sending }, step, text, &meta).await?
         };
         failpoint::hit("posting.acknowledged");
-        repair(tools, sending, &sent).await;
+        repair(deliveries, sending, &sent).await;
         ids.extend(sent.provider_message_ids.iter().cloned());
         let is_worth_keeping = count > 1 || sent.provider_message_ids.len() > 1;
-        if is_worth_keeping && !keep_progress(tools, sending, index + 1, &sent.provider_message_ids).await {
+        if is_worth_keeping && !keep_progress(deliveries, sending, index + 1, &sent.provider_message_ids).await {
             // The last step was acknowledged all the same: a late success is still information.
             if index + 1 < count {
-                return Ok(Outcome::Lost);
+                return Ok(None);
             }
         }
     }
     let meta = (ids.len() > 1).then(|| json!({ "provider_message_ids": ids }));
     let first = ids.into_iter().next().unwrap_or_default();
-    Ok(Outcome::Sent { provider_message_id: first, sent_at: tools.db.clock().now(), meta })
+    Ok(Some(Outcome::Sent { provider_message_id: first, sent_at: deliveries.db.clock().now(), meta }))
 }
 
 /// An edit or a deletion of what an earlier delivery brought.
@@ -140,7 +136,7 @@ async fn follow(
     is_deletion: bool,
 ) -> Result<String, AdapterError> {
     let follows: Option<Follows> = sending.follows.clone().and_then(|value| serde_json::from_value(value).ok());
-    let nothing = || permanent("nothing_to_change", "the post never arrived in this channel".to_owned());
+    let nothing = || permanent(ErrorKind::NotFound, "nothing_to_change", "the post never arrived in this channel".to_owned());
     let follows = follows.ok_or_else(nothing)?;
     let first = follows.provider_message_id.ok_or_else(nothing)?;
     let ids = follows.progress.map(|progress| progress.provider_message_ids).filter(|ids| !ids.is_empty());
@@ -175,11 +171,11 @@ fn meta(sending: &Sending, rendered: &Rendered, has_text: bool) -> Meta {
 }
 
 /// Tries for a while: forgetting an acknowledged step would mean sending it again.
-async fn keep_progress(tools: &Tools, sending: &Sending, steps_done: usize, ids: &[String]) -> bool {
+async fn keep_progress(deliveries: &Deliveries, sending: &Sending, steps_done: usize, ids: &[String]) -> bool {
     let steps_done = i32::try_from(steps_done).unwrap_or(i32::MAX);
     let mut pause = Duration::from_millis(50);
     for _ in 0..10 {
-        match store::record_progress(tools.db.pool(), sending, steps_done, ids).await {
+        match store::record_progress(deliveries.db.pool(), sending, steps_done, ids).await {
             Ok(is_held) => return is_held,
             Err(error) => tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.progress"),
         }
@@ -189,34 +185,22 @@ async fn keep_progress(tools: &Tools, sending: &Sending, steps_done: usize, ids:
     false
 }
 
-async fn repair(tools: &Tools, sending: &Sending, sent: &Sent) {
+async fn repair(deliveries: &Deliveries, sending: &Sending, sent: &Sent) {
     if let Some(target) = &sent.migrated_to
-        && let Err(error) = store::repair_target(tools.db.pool(), sending, target).await
+        && let Err(error) = store::repair_target(deliveries.db.pool(), sending, target).await
     {
         tracing::warn!(%error, channel.id = sending.channel_id, "dispatcher.repair_target");
     }
 }
 
-pub(super) fn permanent(code: &str, message: String) -> AdapterError {
-    AdapterError {
-        category: Category::Permanent,
-        scope: ErrorScope::Delivery,
-        code: code.to_owned(),
-        retry_after_ms: None,
-        message,
-        raw: Value::Null,
-        outcome_unknown: false,
-    }
+pub(super) fn permanent(kind: ErrorKind, code: &str, message: String) -> AdapterError {
+    AdapterError::new(Category::Permanent, ErrorScope::Delivery, kind, code, message)
 }
 
 /// Nothing was sent, because the database or the storage did not answer.
 pub(super) fn unavailable(error: impl std::fmt::Display) -> AdapterError {
-    AdapterError {
-        category: Category::Transient,
-        code: "storage_unavailable".to_owned(),
-        message: kernel::redact::snippet(&error.to_string(), 300),
-        ..permanent("", String::new())
-    }
+    let message = kernel::redact::snippet(&error.to_string(), 300);
+    AdapterError::new(Category::Transient, ErrorScope::Delivery, ErrorKind::Unavailable, "storage_unavailable", message)
 }
 
 pub(super) fn workspace(sending: &Sending) -> WorkspaceId {

@@ -33,7 +33,7 @@ pub(super) struct ChannelList {
 pub(super) async fn list_channels(ctx: Ctx, Query(query): Query<ListChannels>) -> Result<Answer<ChannelList>, Failure> {
     ctx.require(Scope::Read)?;
     one_of("state", query.state.as_deref(), &CHANNEL_STATES)?;
-    one_of("platform", query.platform.as_deref(), &["telegram", "max"])?;
+    one_of("platform", query.platform.as_deref(), &messengers::PROVIDERS)?;
     let limit = Page::checked(query.limit)?;
     let filter = ChannelFilter { state: query.state, platform: query.platform, after: query.after, channel_id: None, limit };
     let channels = reads::channels(&mut *ctx.begin().await?, &filter).await?;

@@ -76,8 +76,8 @@ async fn follow(ctx: &Ctx, message_id: Uuid, operation: &str, raw: &Value) -> Re
         .map_err(DbError::from);
     let done = done.map_err(|error| if error.is_refusal("ZD003") { Problem::not_found("post") } else { error.into() })?;
     tx.commit().await.map_err(DbError::from)?;
-    ctx.app.db.wake().tell(Topic::Deliveries);
-    ctx.app.db.wake().tell(Topic::Bus);
+    ctx.app.db.wake().tell(crate::DELIVERIES);
+    ctx.app.db.wake().tell(Topic::BUS);
     let followed = serde_json::from_value(done).map_err(|_| Problem::internal())?;
     Ok(Answer(StatusCode::ACCEPTED, followed))
 }

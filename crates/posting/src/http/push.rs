@@ -2,14 +2,14 @@
 
 use axum::{
     Extension,
-    body::Bytes,
-    extract::State,
-    http::{HeaderMap, StatusCode},
+    extract::{Request, State},
+    http::StatusCode,
 };
-use kernel::{Kind, Problem, Secret, TraceId, WorkspaceId};
+use kernel::{Kind, Problem, WorkspaceId};
 use outbound::Fetcher;
 use platform::{
-    DbError,
+    Db, DbError,
+    door::{Entrance, Passage},
     http::{Answer, App, Failure, Path, current_trace, parse_json},
     wake::Topic,
 };
@@ -17,9 +17,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::{media, store};
+use crate::{
+    media,
+    store::{self, NewPost},
+};
 
-const SECRET_HEADER: &str = "x-beresta-secret";
+const ENTRANCE: Entrance = Entrance { kind: "webhook_push", provider: None, header: "x-beresta-secret" };
 
 /// What became of a post.
 #[derive(Debug, Deserialize, Serialize, utoipa::ToSchema)]
@@ -43,15 +46,10 @@ pub(super) struct Accepted {
 pub(super) async fn push(
     State(app): State<App>,
     Extension(fetcher): Extension<Fetcher>,
-    headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    request: Request,
 ) -> Result<Answer<Accepted>, Failure> {
-    let mut given = headers.get_all(SECRET_HEADER).iter();
-    let secret = match (given.next(), given.next()) {
-        (Some(value), None) => value.to_str().ok(),
-        _ => None,
-    };
-    accept(&app, &fetcher, secret, whole(body)?).await
+    let secret = ENTRANCE.secret(request.headers()).map(ToOwned::to_owned);
+    accept(&app, &fetcher, secret.as_deref(), request).await
 }
 
 /// The same, for senders that cannot set a header.
@@ -61,76 +59,68 @@ pub(super) async fn push_with_secret(
     State(app): State<App>,
     Extension(fetcher): Extension<Fetcher>,
     Path(secret): Path<String>,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    request: Request,
 ) -> Result<Answer<Accepted>, Failure> {
-    accept(&app, &fetcher, Some(&secret), whole(body)?).await
+    accept(&app, &fetcher, Some(&secret), request).await
 }
 
-fn whole(body: Result<Bytes, axum::extract::rejection::BytesRejection>) -> Result<Bytes, Problem> {
-    body.map_err(|rejection| {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            Problem::new(413, Kind::TooLarge, "request.too_large", "the body is larger than this server accepts")
-        } else {
-            Problem::bad_request("request.body", "the body did not arrive whole")
+async fn accept(app: &App, fetcher: &Fetcher, secret: Option<&str>, request: Request) -> Result<Answer<Accepted>, Failure> {
+    let (admission, body) = match ENTRANCE.admit(&app.db, secret, request).await? {
+        Passage::Admitted { admission, body } => (admission, body),
+        Passage::Unknown => {
+            let message = "this push secret is not known; send it in the header `X-Beresta-Secret`";
+            return Err(Problem::unauthorized(message).into());
         }
-    })
-}
-
-async fn accept(app: &App, fetcher: &Fetcher, secret: Option<&str>, body: Bytes) -> Result<Answer<Accepted>, Failure> {
-    // The same answer for a wrong, a missing and a disabled secret.
-    let unknown = || Problem::unauthorized("this push secret is not known; send it in the header `X-Beresta-Secret`");
-    let secret = secret.filter(|secret| !secret.is_empty() && secret.len() <= 512).ok_or_else(unknown)?;
-    let admission = store::admit(app.db.pool(), &Secret::new(secret).sha256_hex(), body.len()).await?;
-    match admission.verdict.as_str() {
-        "admitted" => {}
-        "too_large" => {
-            let message =
-                format!("the body has {} bytes; this endpoint takes {}", body.len(), admission.bytes_max.unwrap_or_default());
-            return Err(Problem::new(413, Kind::TooLarge, "push.too_large", message).into());
+        Passage::TooLarge { admission, bytes, .. } => {
+            store::note_refusal(app.db.pool(), &admission, bytes).await?;
+            return Err(Problem::new(413, Kind::TooLarge, "push.too_large", admission.size_problem()).into());
         }
-        "rate_limited" => {
-            let mut problem = Problem::new(
-                429,
-                Kind::RateLimit,
-                "push.rate_limited",
-                "this endpoint takes fewer posts a second; send it again later",
-            );
-            let seconds = u64::try_from(admission.retry_after_seconds.unwrap_or(1)).unwrap_or(1);
-            problem.retry_after = Some(std::time::Duration::from_secs(seconds));
-            return Err(problem.into());
+        Passage::RateLimited { admission, bytes, retry_after } => {
+            store::note_refusal(app.db.pool(), &admission, bytes).await?;
+            let message = "this endpoint takes fewer posts a second; send it again later";
+            return Err(Problem::new(429, Kind::RateLimit, "push.rate_limited", message).retry_after(retry_after).into());
         }
-        _ => return Err(unknown().into()),
-    }
-    let (Some(workspace), Some(endpoint)) = (admission.workspace_id, admission.endpoint_id) else { return Err(unknown().into()) };
-    let workspace = WorkspaceId::from(workspace);
+    };
+    let workspace = WorkspaceId::from(admission.workspace_id);
     let mut payload = parse_json(&body)?;
     if !payload.is_object() {
         return Err(Problem::validation("body", "a post is a JSON object").into());
     }
-    media::keep_all(&app.db, &app.objects, fetcher, workspace, &mut payload).await?;
-    let accepted = enqueue(app, workspace, endpoint, payload, &current_trace()).await?;
-    let status = if accepted.outcome == "accepted" { StatusCode::ACCEPTED } else { StatusCode::OK };
-    Ok(Answer(status, accepted))
+    // Ours, whatever the sender wrote there.
+    payload["trace_id"] = json!(current_trace().as_str());
+    payload["run_id"] = json!(kernel::new_id());
+    payload["source"] = json!({ "kind": "push", "endpoint_id": admission.endpoint_id });
+    let mut payload_hash = None;
+    if media::has_addresses(&payload) {
+        // Before anything is fetched: a post that cannot be one, or that was accepted before, costs its media's host nothing.
+        let seen = look_at_post(&app.db, workspace, admission.endpoint_id, &payload).await?;
+        if seen["outcome"] == "duplicate" {
+            return answer(seen);
+        }
+        payload_hash = seen["payload_hash"].as_str().map(ToOwned::to_owned);
+        media::keep_all(&app.db, &app.objects, fetcher, workspace, &mut payload).await?;
+    }
+    let mut tx = app.db.begin(workspace).await?;
+    let post = NewPost { workspace: workspace.uuid(), endpoint_id: admission.endpoint_id, payload, payload_hash };
+    let done = store::enqueue_messages_and_deliveries(&mut tx, &post).await?;
+    tx.commit().await.map_err(DbError::from)?;
+    app.db.wake().tell(crate::DELIVERIES);
+    app.db.wake().tell(Topic::BUS);
+    answer(done)
 }
 
-async fn enqueue(
-    app: &App,
-    workspace: WorkspaceId,
-    endpoint: Uuid,
-    mut payload: Value,
-    trace: &TraceId,
-) -> Result<Accepted, Failure> {
-    // Ours, whatever the sender wrote there.
-    payload["trace_id"] = json!(trace.as_str());
-    payload["run_id"] = json!(kernel::new_id());
-    payload["source"] = json!({ "kind": "push", "endpoint_id": endpoint });
-    let mut tx = app.db.begin(workspace).await?;
-    let done = store::enqueue_messages_and_deliveries(&mut tx, workspace.uuid(), Some(endpoint), "push", &payload).await?;
-    tx.commit().await.map_err(DbError::from)?;
-    app.db.wake().tell(Topic::Deliveries);
-    app.db.wake().tell(Topic::Bus);
-    serde_json::from_value(done).map_err(|error| {
+async fn look_at_post(db: &Db, workspace: WorkspaceId, endpoint_id: Uuid, payload: &Value) -> Result<Value, DbError> {
+    let mut tx = db.begin(workspace).await?;
+    let seen = store::look_at_post(&mut tx, workspace.uuid(), endpoint_id, payload).await?;
+    tx.commit().await?;
+    Ok(seen)
+}
+
+fn answer(done: Value) -> Result<Answer<Accepted>, Failure> {
+    let accepted: Accepted = serde_json::from_value(done).map_err(|error| {
         tracing::error!(%error, "push.answer");
-        Problem::internal().into()
-    })
+        Problem::internal()
+    })?;
+    let status = if accepted.outcome == "accepted" { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok(Answer(status, accepted))
 }

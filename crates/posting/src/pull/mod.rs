@@ -22,7 +22,8 @@ use kernel::{TraceId, WorkspaceId, new_id};
 use outbound::Fetcher;
 use platform::{
     Db, DbError,
-    jobs::{self, JobError, JobType, NewJob, Registry},
+    jobs::{self, JobError, JobType, NewJob},
+    module::Service,
     wake::Topic,
 };
 use serde::Deserialize;
@@ -58,26 +59,22 @@ struct Payload {
     source_id: String,
 }
 
-pub fn register(registry: &mut Registry, db: &Db, fetcher: Fetcher, secrets: Secrets) {
-    let puller = Puller { db: db.clone(), fetcher, secrets };
-    registry.register(JobType::new(PULL).concurrency(AT_ONCE_MAX).timeout(TIMEOUT), move |job| {
-        let puller = puller.clone();
-        async move {
-            let payload: Payload = job.payload()?;
-            let trace = job.trace_id.as_deref().and_then(TraceId::parse).unwrap_or_default();
-            puller.pull(job.workspace_id, &payload.source_id, &trace).await.map(drop).map_err(JobError::from)
-        }
-    });
-    let db = db.clone();
-    registry.register(JobType::new(PULL_DUE).concurrency(1), move |_job| {
-        let db = db.clone();
-        async move { enqueue_due(&db).await.map(drop).map_err(JobError::from) }
-    });
-}
-
-/// Declares the schedule; to be called once the job types are registered.
-pub async fn schedule(db: &Db) -> Result<(), DbError> {
-    jobs::store::put_schedule(db.pool(), WorkspaceId::SYSTEM, "pull", NewJob::new(PULL_DUE, json!({})), LOOK_EVERY).await
+/// The jobs that ask sources: one for each source that is due, and the one that finds them.
+pub fn add_jobs(service: Service, puller: &Puller) -> Service {
+    let (puller, db) = (puller.clone(), puller.db.clone());
+    service
+        .job(JobType::new(PULL).concurrency(AT_ONCE_MAX).timeout(TIMEOUT), move |job| {
+            let puller = puller.clone();
+            async move {
+                let payload: Payload = job.payload()?;
+                let trace = job.trace_id.as_deref().and_then(TraceId::parse).unwrap_or_default();
+                puller.pull(job.workspace_id, &payload.source_id, &trace).await.map(drop).map_err(JobError::from)
+            }
+        })
+        .recurring("pull", LOOK_EVERY, JobType::new(PULL_DUE), move |_job| {
+            let db = db.clone();
+            async move { enqueue_due(&db).await.map(drop).map_err(JobError::from) }
+        })
 }
 
 /// One job for every source whose time has come; a source whose job is still there gets no second one.
@@ -91,7 +88,7 @@ async fn enqueue_due(db: &Db) -> Result<usize, DbError> {
     }
     tx.commit().await?;
     if count > 0 {
-        db.wake().tell(Topic::Jobs);
+        db.wake().tell(Topic::JOBS);
     }
     Ok(count)
 }
@@ -142,9 +139,10 @@ impl Puller {
         let items = (!batch.is_unchanged).then(|| Value::Array(items.collect()));
         let stats = store::take_pull_items(&self.db, source, run_id, items, &cursor).await?;
         metrics::counter!("beresta_pulls_total").increment(1);
+        self.db.wake().tell(Topic::BUS);
         if stats["enqueued"].as_u64().unwrap_or(0) > 0 {
-            self.db.wake().tell(Topic::Deliveries);
-            self.db.wake().tell(Topic::Bus);
+            self.db.wake().tell(crate::DELIVERIES);
+            self.db.wake().tell(Topic::BUS);
         }
         Ok(stats)
     }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use kernel::WorkspaceId;
-use platform::{Db, DbError};
-use serde_json::Value;
+use platform::{Db, DbError, bus, wake::Topic};
+use serde_json::{Value, json};
+use sqlx::{Postgres, Transaction};
 use uuid::Uuid;
 
 use super::cursor::Cursor;
@@ -53,7 +54,15 @@ pub(super) async fn start_run(db: &Db, source: &Source, run_id: Uuid) -> Result<
     .bind(db.clock().now().to_sqlx())
     .execute(&mut *tx)
     .await?;
-    Ok(tx.commit().await?)
+    publish_run(db, tx, source, run_id).await
+}
+
+/// Commits a change of a run, and tells the pages that show it.
+async fn publish_run(db: &Db, mut tx: Transaction<'_, Postgres>, source: &Source, run_id: Uuid) -> Result<(), DbError> {
+    bus::publish(&mut tx, source.workspace, "posting", &json!({"run_id": run_id})).await?;
+    tx.commit().await?;
+    db.wake().tell(Topic::BUS);
+    Ok(())
 }
 
 /// Those of the keys that the ledger holds.
@@ -128,7 +137,7 @@ pub(super) async fn end_run(db: &Db, source: &Source, run_id: Uuid, error: &str)
         .bind(error)
         .execute(&mut *tx)
         .await?;
-    Ok(tx.commit().await?)
+    publish_run(db, tx, source, run_id).await
 }
 
 /// Sources whose time has come, in every workspace.

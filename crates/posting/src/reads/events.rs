@@ -168,17 +168,3 @@ pub async fn events(tx: &mut PgConnection, filter: &EventFilter) -> Result<Vec<E
     }
     Ok(query.build_query_as().fetch_all(tx).await?)
 }
-
-/// Changes with whatever happens in posting: the newest events, what is in hand, the last run. For those who watch.
-pub async fn pulse(tx: &mut PgConnection) -> Result<String, DbError> {
-    // More than one event, because the one that is committed last is not always the newest.
-    let query = "select concat_ws(' ',
-                        (select md5(string_agg(e.id::text, '' order by e.ts desc, e.id desc))
-                           from (select e.id, e.ts from posting.events e where e.workspace_id = platform.workspace_id()
-                                  order by e.ts desc, e.id desc limit 100) e),
-                        (select sum(n.claimed) || ' ' || sum(n.sending) from posting.channel_counters n
-                          where n.workspace_id = platform.workspace_id()),
-                        (select r.run_id || ' ' || (r.finished_at is null) from posting.ingest_runs r
-                          where r.workspace_id = platform.workspace_id() order by r.run_id desc limit 1))";
-    Ok(sqlx::query_scalar(query).fetch_one(tx).await?)
-}

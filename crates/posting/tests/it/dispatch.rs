@@ -192,6 +192,50 @@ async fn a_429_closes_its_key_for_everybody_and_waiting_costs_no_attempt() {
 }
 
 #[tokio::test]
+async fn a_429_without_a_time_closes_its_key_for_the_first_wait_of_the_policy() {
+    for platform in ["telegram", "max"] {
+        let world = World::new().await;
+        world.channel("a", platform, TARGET, "").await;
+        world.channel("b", platform, -1002, r#"route_filter = '{"include_any": ["later"]}'"#).await;
+        let body = match platform {
+            "max" => json!({ "code": "too.many.requests", "message": "slow down" }),
+            _ => json!({ "ok": false, "error_code": 429, "description": "Too Many Requests" }),
+        };
+        world.fault(platform, TARGET, json!({ "status": 429, "body": body, "times": 1 })).await;
+        world.post(json!({ "text": "first" })).await;
+        world.drain().await;
+        world.post(json!({ "text": "second", "tags": ["later"] })).await;
+        let closed_for =
+            world.ask("select extract(epoch from next_allowed_at - platform.now()) from posting.platform_limits").await;
+        assert_eq!(closed_for, json!(2.0), "{platform}");
+        assert_eq!(world.drain().await, 0, "{platform}: the credential is closed");
+        world.advance(3);
+        world.drain().await;
+        assert!(world.deliveries().await.iter().all(|delivery| delivery.status == "sent"), "{}", world.statuses().await);
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_closed_by_what_an_error_is_and_not_by_its_code() {
+    for (error, is_closed) in [
+        (json!({ "scope": "platform", "kind": "rate_limited", "code": "whatever" }), true),
+        (json!({ "scope": "channel", "kind": "rate_limited", "code": "whatever" }), true),
+        (json!({ "scope": "delivery", "kind": "rate_limited", "code": "whatever" }), false),
+        (json!({ "scope": "platform", "kind": "unavailable", "code": "429" }), false),
+        // From before there were kinds: nothing is concluded from the code, a time that is named counts.
+        (json!({ "scope": "platform", "code": "429" }), false),
+        (json!({ "scope": "platform", "code": "503", "retry_after_ms": 1000 }), true),
+    ] {
+        let world = one_channel("").await;
+        posts(&world, 1).await;
+        let id = world.start("w").await[0];
+        world.ask(&format!("select posting.schedule_retry($ws, '{id}', null, '{error}', 'w')")).await;
+        assert_eq!(!world.events("action = 'key_closed'").await.is_empty(), is_closed, "{error}");
+        assert_eq!(world.statuses().await, "a retry", "{error}");
+    }
+}
+
+#[tokio::test]
 async fn what_was_claimed_before_a_key_closed_goes_back_and_is_not_sent_into_the_closed_window() {
     let world = one_channel("rate_rps = 5").await;
     posts(&world, 4).await;

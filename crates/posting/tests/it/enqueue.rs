@@ -305,3 +305,40 @@ async fn a_windowed_channel_waits_for_its_window_and_a_scheduled_post_for_its_ti
     world.advance(6 * 3600);
     assert_eq!(world.drain().await, 1);
 }
+
+#[tokio::test]
+async fn posts_are_judged_by_the_limits_that_the_adapters_know() {
+    let world = one_channel().await;
+    for provider in messengers::PROVIDERS {
+        let known = serde_json::to_value(messengers::limits::of(provider)).unwrap();
+        assert_eq!(world.ask(&format!("select posting.provider_limits('{provider}')")).await, known, "{provider}");
+    }
+    assert_eq!(world.ask("select posting.provider_limits('icq')").await, Value::Null);
+    assert!(messengers::limits::of("icq").is_none());
+    let refusal = world.ask(r#"select error from posting.render('{"text": "x"}', 'icq', 'mixed', '{}')"#).await;
+    assert_eq!(refusal, json!("there is no platform `icq`"));
+
+    let keyboard = messengers::limits::KEYBOARD;
+    let button =
+        |label: usize, url: usize| json!({ "text": "x".repeat(label), "url": format!("https://{}", "x".repeat(url - 8)) });
+    for (buttons, is_one) in [
+        (json!(vec![vec![button(keyboard.text_chars_max, keyboard.url_chars_max); keyboard.row_max]; keyboard.rows_max]), true),
+        (json!(vec![[button(1, 9)]; keyboard.rows_max + 1]), false),
+        (json!([[button(keyboard.text_chars_max + 1, 9)]]), false),
+        (json!([[button(1, keyboard.url_chars_max + 1)]]), false),
+    ] {
+        assert_eq!(world.ask(&format!("select posting.is_buttons('{buttons}')")).await, json!(is_one));
+    }
+}
+
+#[tokio::test]
+async fn the_tables_take_the_providers_that_there_are() {
+    let world = one_channel().await;
+    let names = "regexp_matches(pg_get_constraintdef(oid), $q$'(\\w+)'$q$, 'g') m order by 1";
+    let query = format!("select array(select m[1] from {names}) as names from pg_constraint where conname ~ '_platform_known$'");
+    let mut providers = messengers::PROVIDERS;
+    providers.sort_unstable();
+    let rules = world.rows(&query).await;
+    assert_eq!(rules.len(), 3);
+    assert!(rules.iter().all(|rule| rule["names"] == json!(providers)), "{rules:?}");
+}

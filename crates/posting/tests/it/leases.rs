@@ -112,6 +112,24 @@ async fn a_worker_that_died_while_it_sent_to_a_holding_channel_leaves_it_to_an_o
 }
 
 #[tokio::test]
+async fn an_error_that_was_stored_before_there_were_kinds_is_still_read() {
+    let world = one_channel(r#"settings = '{"on_unknown": "hold"}'"#).await;
+    posts(&world, 1).await;
+    let id = world.start("dead").await[0];
+    world.advance(301);
+    world.ask("select posting.expire_leases()").await;
+    let stored = world.ask("select last_error->>'kind' from posting.deliveries").await;
+    assert_eq!(stored, json!("unknown_outcome"));
+    let settle = format!("select posting.settle($ws, '{id}', 'delivered', 'me', 'saw it', '1')");
+    world.run(r#"update posting.deliveries set last_error = '{"code": "400", "message": "no"}'"#).await;
+    assert_eq!(code(&world.try_ask(&settle).await.unwrap_err()), "ZD002");
+    world.run(r#"update posting.deliveries set last_error = '{"code": "outcome_unknown", "outcome_unknown": true}'"#).await;
+    let requeued = "select count(*) from posting.requeue_failed($ws, null, 'me', 'again')";
+    assert_eq!(world.ask(requeued).await, json!(0), "a person decides");
+    assert_eq!(world.ask(&settle).await, json!("sent"));
+}
+
+#[tokio::test]
 async fn claims_of_a_dispatcher_that_fell_silent_go_back_within_seconds_and_its_sends_wait_for_their_lease() {
     let world = one_channel("").await;
     posts(&world, 2).await;
@@ -196,4 +214,33 @@ async fn a_head_waits_for_those_who_are_still_writing() {
     assert_eq!(world.ask(HEADS).await, json!(0));
     sqlx::query("commit").execute(&mut slow).await.unwrap();
     find_heads(&world).await;
+}
+
+#[tokio::test]
+async fn what_becomes_of_a_delivery_is_published_at_every_step() {
+    let world = one_channel("").await;
+    let published = async || world.ask("select count(*) from bus.messages where topic = 'posting'").await.as_i64().unwrap();
+    posts(&world, 1).await;
+    let mut before = published().await;
+    let id = world.start("one").await[0];
+    let error = r#"{"category": "TRANSIENT", "scope": "delivery", "code": "x"}"#;
+    for (what, wait, change) in [
+        ("being sent", 0, "select 1".to_owned()),
+        ("tried again later", 0, format!("select posting.schedule_retry($ws, '{id}', null, '{error}', 'one')")),
+        ("claimed, and not begun", 3600, "select count(*) from posting.claim_deliveries($ws, 'two', 10)".to_owned()),
+        ("given back", 0, format!("select posting.give_back($ws, '{{{id}}}', '{{two}}')")),
+        ("sent after all", 0, format!("select posting.mark_sent($ws, '{id}', '77', null, null, 'one')")),
+    ] {
+        world.advance(wait);
+        world.ask(&change).await;
+        // A claim is followed by a start within a second, so it is not published by itself.
+        assert_eq!(published().await > before, !what.starts_with("claimed"), "{what}");
+        before = published().await;
+    }
+    world.post(json!({ "text": "one more" })).await;
+    assert_eq!(world.start("three").await.len(), 1);
+    world.advance(3600);
+    before = published().await;
+    world.ask("select posting.expire_leases()").await;
+    assert_eq!(published().await, before + 1);
 }

@@ -18,6 +18,7 @@ mod runbook;
 mod stage;
 mod states;
 mod support;
+mod told;
 mod upkeep;
 mod windows;
 mod world;

@@ -2,15 +2,10 @@
 
 use std::time::Instant;
 
-use axum::{
-    Router,
-    body::{Body, to_bytes},
-    http::{Request, header::CONTENT_TYPE},
-};
-use serde_json::{Value, json};
+use axum::Router;
+use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
-use testkit::TestDb;
-use tower::ServiceExt;
+use testkit::{TestDb, http};
 
 use crate::{random::Random, support::frozen};
 
@@ -37,20 +32,11 @@ async fn read(db: &TestDb, function: &str, platform: &str, text: &str) -> Readin
     read_all(&mut db.owner().await, function, platform, &[text.to_owned()]).await.remove(0)
 }
 
-async fn call(router: &Router, request: Request<Body>) -> Value {
-    let response = router.clone().oneshot(request).await.unwrap();
-    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
-    serde_json::from_slice(&body).unwrap()
-}
-
 /// What Telegram makes of it: the text as stored, or what it could not parse.
 async fn send(router: &Router, parse_mode: &str, text: &str) -> Reading {
     let params = json!({"chat_id": -1_001_000, "text": text, "parse_mode": parse_mode});
-    let request = Request::post("/telegram/bot123456:test-token/sendMessage")
-        .header(CONTENT_TYPE, "application/json")
-        .body(Body::from(params.to_string()))
-        .unwrap();
-    let answer = call(router, request).await;
+    let path = "/telegram/bot123456:test-token/sendMessage";
+    let (_, answer) = http::ask(router, None, "POST", path, Some(&params)).await;
     if answer["ok"] == true {
         return Ok(answer["result"]["text"].as_str().unwrap_or_default().to_owned());
     }

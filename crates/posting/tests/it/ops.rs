@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use kernel::Clock;
-use platform::{DbError, wake::Topic};
+use platform::DbError;
 use posting::ops::{self, By, Mode, Verdict, Which};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -39,7 +39,7 @@ async fn the_dead_are_requeued_as_the_runbook_does_and_the_dispatchers_are_told(
     let dead = stage.deliver(stage.ours, "a", To::Dead, 5).await;
     stage.deliver(stage.ours, "a", To::Dead, 5).await;
     let before = stage.rows().await;
-    let news = stage.test.db.wake().subscribe(Topic::Deliveries);
+    let news = stage.test.db.wake().subscribe(posting::DELIVERIES);
     let rows = ops::requeue_dead(&stage.test.db, stage.ours, ANN, Which::Named(&[dead]), Mode::Apply).await.unwrap();
     assert!(news.has_changed().unwrap());
     assert_eq!(

@@ -1,16 +1,17 @@
 //! `POST /hooks/push`: the door, and what stands behind it.
 
-use axum::{Router, body::Body, http::Request};
-use kernel::Secret;
-use platform::{
-    bus::Bus,
-    http::{App, Limits, wrap},
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
-use crate::world::World;
+use axum::{Router, body::Body, http::Request, routing::get};
+use kernel::Secret;
+use outbound::{FetchSettings, Fetcher};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::{media::PNG, world::World};
 
 const SECRET: &str = "a-push-secret";
 
@@ -19,10 +20,27 @@ struct Door {
     router: Router,
 }
 
+/// A web server with a picture, which counts who asks for it.
+struct Web {
+    picture: String,
+    asked: Arc<AtomicUsize>,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Web {
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
 struct Answer {
     status: u16,
     retry_after: Option<String>,
     body: Value,
+}
+
+fn router(world: &World) -> Router {
+    world.router(posting::http::router(world.tools.fetcher.clone()))
 }
 
 impl Door {
@@ -39,10 +57,27 @@ impl Door {
         if !more.is_empty() {
             world.run(&format!("update core.workspace_endpoints set {more}")).await;
         }
-        let db = world.test.db.clone();
-        let app = App { bus: Bus::new(db.clone()), objects: world.tools.objects.clone(), stop: CancellationToken::new(), db };
-        let router = wrap(posting::http::router(world.tools.fetcher.clone()), Limits::default()).with_state(app);
+        let router = router(&world);
         Self { world, router }
+    }
+
+    /// The same with a web server whose pictures can be fetched.
+    async fn open_to(more: &str) -> (Self, Web) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&asked);
+        let picture = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            async { ([("content-type", "image/png")], PNG) }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let pages = Router::new().route("/p.png", get(picture));
+        let serving = tokio::spawn(async move { axum::serve(listener, pages).await.unwrap() });
+        let mut door = Self::open(more).await;
+        let fetcher = Fetcher::new(FetchSettings { allow: vec![host.clone()], ..FetchSettings::default() }).unwrap();
+        door.world.tools.fetcher = fetcher;
+        door.router = router(&door.world);
+        (door, Web { picture: format!("http://{host}/p.png"), asked, serving })
     }
 
     async fn send(&self, secret: Option<&str>, body: impl Into<Body>) -> Answer {
@@ -54,11 +89,9 @@ impl Door {
     }
 
     async fn ask(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let status = response.status().as_u16();
-        let retry_after = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
-        let bytes = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
-        Answer { status, retry_after, body: serde_json::from_slice(&bytes).unwrap_or_default() }
+        let reply = testkit::http::send(&self.router, request).await;
+        let retry_after = reply.headers.get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+        Answer { status: reply.status, retry_after, body: reply.json() }
     }
 
     async fn push(&self, payload: Value) -> Answer {
@@ -219,4 +252,62 @@ async fn a_receipt_does_not_outlive_a_failure_of_the_work() {
     let bad = json!({ "text": "x", "parse_mode": "BBCode", "source_ref": "r" });
     assert_eq!(door.push(bad).await.status, 422);
     assert_eq!(door.push(json!({ "text": "x", "source_ref": "r" })).await.status, 202);
+}
+
+#[tokio::test]
+async fn the_media_of_a_request_that_was_accepted_before_is_not_fetched_and_may_be_gone() {
+    let (door, web) = Door::open_to("ingress_rps = 1000").await;
+    let media = json!([{ "type": "image", "url": web.picture }]);
+    let post = json!({ "text": "one", "media": media, "source_ref": "ref" });
+    let other = json!({ "text": "two", "media": media });
+    let first = door.push(post.clone()).await;
+    assert_eq!((first.status, door.push(other.clone()).await.status, web.asked()), (202, 202, 2), "{}", first.body);
+    for payload in [post.clone(), json!({ "text": "changed", "media": media, "source_ref": "ref" }), other.clone()] {
+        let again = door.push(payload).await;
+        assert_eq!((again.status, &again.body["data"]["outcome"]), (200, &json!("duplicate")), "{}", again.body);
+    }
+    assert_eq!(web.asked(), 2);
+    web.serving.abort();
+    let _ended = web.serving.await;
+    let again = door.push(post).await;
+    assert_eq!((again.status, &again.body["data"]["message_id"]), (200, &first.body["data"]["message_id"]), "{}", again.body);
+    assert_eq!(door.world.events("action = 'ingress_dedup_dropped'").await.len(), 4);
+    let runs = door.world.rows("select run_id from posting.ingest_runs where stats_json ? 'dedup_dropped'").await;
+    assert!(runs.iter().any(|run| run["run_id"] == again.body["data"]["run_id"]), "{runs:?}");
+    door.world.advance(11);
+    assert_eq!(door.push(other).await.status, 422, "after the window it is a post of its own, and its picture is gone");
+}
+
+#[tokio::test]
+async fn copies_with_media_that_come_at_once_are_accepted_once() {
+    let (door, web) = Door::open_to("ingress_rps = 1000").await;
+    for reference in [Some("r"), None] {
+        let media = json!([{ "type": "image", "url": web.picture }]);
+        let payload = json!({ "text": format!("post {reference:?}"), "media": media, "source_ref": reference });
+        let answers = futures::future::join_all((0..8).map(|_| door.push(payload.clone()))).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 202).count(), 1);
+        assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 202)));
+    }
+    assert_eq!(door.world.ask("select count(*) from posting.deliveries").await, json!(4));
+}
+
+#[tokio::test]
+async fn nothing_is_fetched_for_what_cannot_be_a_post() {
+    let (door, web) = Door::open_to("ingress_rps = 1000").await;
+    let item = json!({ "type": "image", "url": web.picture });
+    let cases = [
+        json!({ "text": "x", "media": vec![item.clone(); 31] }),
+        json!({ "text": "x", "media": [item, { "type": "hologram", "url": web.picture }] }),
+        json!({ "text": 7, "media": [item] }),
+        json!({ "text": "x", "parse_mode": "BBCode", "media": [item] }),
+        json!({ "text": "x", "tags": "news", "media": [item] }),
+        json!({ "text": "x", "scheduled_for": "noon", "media": [item] }),
+        json!({ "text": "x", "payload_hash": "mine", "media": [item] }),
+    ];
+    for payload in cases {
+        let answer = door.push(payload.clone()).await;
+        assert_eq!((answer.status, web.asked()), (422, 0), "{payload}: {}", answer.body);
+    }
+    let large = json!({ "text": "x".repeat(300_000), "media": [item] });
+    assert_eq!((door.push(large).await.status, web.asked()), (413, 0));
 }

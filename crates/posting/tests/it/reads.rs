@@ -2,16 +2,10 @@
 
 use std::collections::HashSet;
 
-use axum::{Router, body::Body, http::Request};
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
-use platform::{
-    bus::Bus,
-    http::{App, Limits, wrap},
-    tokens,
-};
+use axum::Router;
+use kernel::{Scope, Secret};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+use testkit::http;
 
 use crate::world::World;
 
@@ -24,10 +18,8 @@ struct Reader {
 impl Reader {
     async fn new() -> Self {
         let world = World::new().await;
-        let db = world.test.db.clone();
-        let app = App { bus: Bus::new(db.clone()), objects: world.tools.objects.clone(), stop: CancellationToken::new(), db };
-        let router = wrap(posting::http::router(world.tools.fetcher.clone()), Limits::default()).with_state(app);
-        let token = token(&world, world.workspace, Scope::Read).await;
+        let router = world.router(posting::http::router(world.tools.fetcher.clone()));
+        let token = world.token(&[Scope::Read]).await;
         Self { world, router, token }
     }
 
@@ -41,20 +33,11 @@ impl Reader {
     }
 
     async fn ask(&self, token: Option<&Secret>, path: &str) -> (u16, Value) {
-        let mut request = Request::get(path);
-        if let Some(token) = token {
-            request = request.header("authorization", format!("Bearer {}", token.expose()));
-        }
-        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let status = response.status().as_u16();
-        let bytes = axum::body::to_bytes(response.into_body(), 1 << 22).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+        http::ask(&self.router, token, "GET", path, None).await
     }
 
     async fn get(&self, path: &str) -> Value {
-        let (status, body) = self.ask(Some(&self.token), path).await;
-        assert_eq!(status, 200, "{path}: {body}");
-        body["data"].clone()
+        http::get(&self.router, &self.token, path).await
     }
 
     /// The words with which a request is refused.
@@ -82,10 +65,6 @@ impl Reader {
         }
         panic!("{path} does not end");
     }
-}
-
-async fn token(world: &World, workspace: WorkspaceId, scope: Scope) -> Secret {
-    tokens::create(world.test.db.pool(), workspace, "t", &Scopes::from_iter([scope]), None, None).await.unwrap().1
 }
 
 #[tokio::test]
@@ -212,7 +191,7 @@ async fn what_belongs_to_another_workspace_is_not_there() {
     let id = posted["message_id"].as_str().unwrap();
     let delivery = reader.world.deliveries().await[0].id;
     let stranger = reader.world.test.workspace("strangers").await;
-    let token = token(&reader.world, stranger, Scope::Read).await;
+    let token = reader.world.token_in(stranger, None, &[Scope::Read]).await;
     for path in [format!("/api/posts/{id}"), format!("/api/deliveries/{delivery}"), "/api/channels/a".to_owned()] {
         let (status, body) = reader.ask(Some(&token), &path).await;
         assert_eq!(
@@ -259,7 +238,7 @@ async fn a_question_that_cannot_be_answered_is_refused_with_words() {
         assert!(message.contains(words), "{path}: {message}");
     }
     reader.refusal("/api/posts/not-an-id", 404).await;
-    let writer = token(&reader.world, reader.world.workspace, Scope::Write).await;
+    let writer = reader.world.token(&[Scope::Write]).await;
     for path in [
         "/api/posts",
         "/api/deliveries",

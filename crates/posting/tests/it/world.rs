@@ -1,33 +1,34 @@
 //! A small world: a workspace with channels, simulated providers on a socket, and a dispatcher that runs when told to.
 
-use jiff::SignedDuration;
-use kernel::WorkspaceId;
-use messengers::{Max, Messenger, Telegram};
+use std::ops::Deref;
+
+use messengers::{Max, Messengers, Telegram};
 use outbound::{Client, FetchSettings, Fetcher};
-use platform::objects::{Objects, Place};
 use posting::{
     Dispatcher,
-    dispatcher::{Credentials, Settings, Tools},
+    dispatcher::{Credentials, Deliveries},
 };
-use serde_json::{Value, json};
-use simulators::Simulators;
-use sqlx::{AssertSqlSafe, FromRow, PgConnection, Row, postgres::PgRow};
-use testkit::TestDb;
-use tokio::net::TcpListener;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use serde_json::Value;
+use sqlx::FromRow;
+use testkit::WorldWithProviders;
 use uuid::Uuid;
 
-use crate::support;
+pub(crate) use testkit::code;
+
+/// The module with what it stands on.
+pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, posting::SQL];
 
 pub(crate) struct World {
-    pub(crate) test: TestDb,
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) base: String,
-    pub(crate) tools: Tools,
-    pub(crate) owner: tokio::sync::Mutex<PgConnection>,
-    client: Client,
-    files: tempfile::TempDir,
-    _stop: DropGuard,
+    ground: WorldWithProviders,
+    pub(crate) tools: Deliveries,
+}
+
+impl Deref for World {
+    type Target = WorldWithProviders;
+
+    fn deref(&self) -> &WorldWithProviders {
+        &self.ground
+    }
 }
 
 /// What a test asks about a delivery.
@@ -46,39 +47,24 @@ pub(crate) struct Delivery {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let test = support::frozen().await;
-        let workspace = test.workspace("team").await;
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
-        let stop = CancellationToken::new();
-        tokio::spawn(simulators::serve(listener, Simulators::new(), stop.clone()));
-        let files = tempfile::tempdir().unwrap();
+        let ground = WorldWithProviders::new(MODULES).await;
+        let base = &ground.base;
         let client = Client::new(&outbound::Settings::default()).unwrap();
         let max = Max::new(client.clone(), &format!("{base}/max")).with_not_ready_pauses(&[]);
-        let tools = Tools {
-            db: test.db.clone(),
-            telegram: Messenger::Telegram(Telegram::new(client.clone(), &format!("{base}/telegram"))),
-            max: Messenger::Max(max),
-            objects: Objects::open(&Place::Files { dir: files.path().join("objects") }).unwrap(),
+        let tools = Deliveries {
+            db: ground.test.db.clone(),
+            messengers: Messengers::new(Telegram::new(client, &format!("{base}/telegram")), max),
+            objects: ground.objects(),
             fetcher: Fetcher::new(FetchSettings { allow: vec![base["http://".len()..].to_owned()], ..FetchSettings::default() })
                 .unwrap(),
             credentials: Credentials::default(),
         };
-        let owner = tokio::sync::Mutex::new(test.owner().await);
-        let world = Self { test, workspace, base, tools, owner, client, files, _stop: stop.drop_guard() };
-        for (platform, token) in [("telegram", "123456:test-token"), ("max", "max-test-token")] {
-            let path = world.files.path().join(platform);
-            std::fs::write(&path, token).unwrap();
-            let query = "insert into posting.credential_bindings (workspace_id, auth_ref, platform, secret_ref) values ($1, 'bot', $2, $3)";
-            sqlx::query(query)
-                .bind(workspace.uuid())
-                .bind(platform)
-                .bind(format!("file:{}", path.display()))
-                .execute(world.test.db.pool())
-                .await
-                .unwrap();
+        for platform in ["telegram", "max"] {
+            let secret_ref = ground.secret_ref(platform);
+            let query = "insert into posting.credential_bindings (workspace_id, auth_ref, platform, secret_ref)";
+            ground.run(&format!("{query} values ($ws, 'bot', '{platform}', '{secret_ref}')")).await;
         }
-        world
+        Self { ground, tools }
     }
 
     /// Adds a channel without limits; `more` is `column = value, …`.
@@ -96,38 +82,6 @@ impl World {
         self.run(&format!("update posting.channels set {more} where channel_id = '{channel_id}'")).await;
     }
 
-    /// Runs a statement as the owner at the world's time; a function's answer as JSON comes back.
-    pub(crate) async fn ask(&self, expression: &str) -> Value {
-        self.try_ask(expression).await.unwrap_or_else(|error| panic!("{expression}: {error}"))
-    }
-
-    pub(crate) async fn try_ask(&self, expression: &str) -> Result<Value, sqlx::Error> {
-        let query = format!("select to_jsonb(({}))", expression.replace("$ws", &format!("'{}'", self.workspace)));
-        sqlx::query_scalar::<_, Option<Value>>(AssertSqlSafe(query))
-            .fetch_one(self.test.db.pool())
-            .await
-            .map(Option::unwrap_or_default)
-    }
-
-    pub(crate) async fn run(&self, statement: &str) -> u64 {
-        self.try_run(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"))
-    }
-
-    pub(crate) async fn try_run(&self, statement: &str) -> Result<u64, sqlx::Error> {
-        let statement = statement.replace("$ws", &format!("'{}'", self.workspace));
-        let mut owner = self.owner.lock().await;
-        let now = format!("set platform.now = '{}'", self.test.clock.now());
-        sqlx::query(AssertSqlSafe(now)).execute(&mut *owner).await?;
-        Ok(sqlx::query(AssertSqlSafe(statement)).execute(&mut *owner).await?.rows_affected())
-    }
-
-    /// Every row of a query, each as JSON.
-    pub(crate) async fn rows(&self, query: &str) -> Vec<Value> {
-        let query = format!("select to_jsonb(t) from ({}) t", query.replace("$ws", &format!("'{}'", self.workspace)));
-        let rows: Vec<PgRow> = sqlx::query(AssertSqlSafe(query)).fetch_all(self.test.db.pool()).await.unwrap();
-        rows.iter().map(|row| row.get(0)).collect()
-    }
-
     /// Enqueues a post as a client in SQL would.
     pub(crate) async fn post(&self, payload: Value) -> Value {
         self.try_post(payload).await.unwrap()
@@ -140,7 +94,7 @@ impl World {
 
     /// A dispatcher process that works until nothing is due.
     pub(crate) async fn drain(&self) -> usize {
-        Dispatcher::new(self.tools.clone(), Settings::default()).drain().await.unwrap()
+        Dispatcher::new(self.tools.clone(), platform::outbox::Limits::of(2048)).drain().await.unwrap()
     }
 
     pub(crate) async fn deliveries(&self) -> Vec<Delivery> {
@@ -166,29 +120,6 @@ impl World {
             .collect()
     }
 
-    pub(crate) fn advance(&self, seconds: i64) {
-        self.test.clock.advance(SignedDuration::from_secs(seconds));
-    }
-
-    pub(crate) async fn control(&self, path: &str, body: Value) -> Value {
-        let request = self.client.request(reqwest_method("POST"), &format!("{}/control/{path}", self.base)).json(&body);
-        self.client.send(request).await.unwrap().json().unwrap_or_default()
-    }
-
-    /// The next calls to a target fail with this status.
-    pub(crate) async fn fault(&self, provider: &str, target: i64, fault: Value) {
-        let mut body = json!({ "provider": provider, "target": target.to_string() });
-        body.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
-        self.control("faults", body).await;
-    }
-
-    /// What a provider accepted for a target, oldest first.
-    pub(crate) async fn sent(&self, provider: &str, target: i64) -> Vec<Value> {
-        let url = format!("{}/control/sent?provider={provider}&target={target}", self.base);
-        let reply = self.client.send(self.client.request(reqwest_method("GET"), &url)).await.unwrap().json().unwrap();
-        reply["sent"].as_array().cloned().unwrap_or_default()
-    }
-
     /// Claims and starts by hand, as a worker that holds what it was given.
     pub(crate) async fn start(&self, token: &str) -> Vec<Uuid> {
         let query = "select delivery_id from posting.claim_deliveries($1, $2, 100)";
@@ -197,16 +128,4 @@ impl World {
         let query = "select delivery_id from posting.start_sending($1, $2, 100)";
         sqlx::query_scalar(query).bind(self.workspace.uuid()).bind(token).fetch_all(self.test.db.pool()).await.unwrap()
     }
-}
-
-fn reqwest_method(name: &str) -> reqwest::Method {
-    name.parse().unwrap()
-}
-
-/// The SQLSTATE of a refusal.
-pub(crate) fn code(error: &sqlx::Error) -> String {
-    error
-        .as_database_error()
-        .and_then(|error| error.code().map(std::borrow::Cow::into_owned))
-        .unwrap_or_else(|| error.to_string())
 }

@@ -112,6 +112,10 @@ begin
         decision.preview := left(decision.response, 200);
     end if;
     decision.state_after := state;
+    -- A rule of the scenario has led out of it; a keyword of any time only leaves it.
+    if state = 'default' and context ? 'intent' and decision.outcome = 'answered' and match.step <> 'any_time' then
+        decision.finished := jsonb_build_object('intent', context->'intent', 'answers', coalesce(context->'shown', '{}'));
+    end if;
     decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
     if is_expired then

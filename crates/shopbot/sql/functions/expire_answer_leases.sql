@@ -4,7 +4,8 @@ create or replace function shopbot.expire_answer_leases(p_limit int default 500)
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := '{"category": "TRANSIENT", "scope": "delivery", "code": "outcome_unknown", "outcome_unknown": true,
+    error constant jsonb := '{"category": "TRANSIENT", "scope": "delivery", "kind": "unknown_outcome",
+                              "code": "outcome_unknown",
                               "message": "the sender stopped while it was sending; the answer may have arrived"}';
     stuck record;
     answer shopbot.bot_outbox;

@@ -1,39 +1,42 @@
--- Records a failure that may pass: the answer is tried again after a pause that doubles, never before what the provider asked for, or
--- is dead after the last attempt that the bot allows. A provider that asks to wait is asked nothing until then.
--- An attempt whose end nobody could read is counted: the answer may have arrived.
+-- Records a failure that may pass: the answer is tried again after a pause that doubles, never before what the provider
+-- asked for, or is dead after the last attempt that the bot allows. A provider that limits our rate, or refuses our
+-- token, is asked nothing for a while. That trouble is the bot's and not the answer's, which waits for a day. An
+-- attempt whose outcome is not known is counted: the answer may have arrived.
 -- Returns retry or dead; `lost` when the claim no longer holds, and then nothing is changed.
-create or replace function shopbot.retry_answer(p_workspace_id uuid, p_answer_id uuid, p_claim_token text, p_error jsonb) returns text
-language plpgsql as $$
+create or replace function shopbot.retry_answer(
+    p_workspace_id uuid, p_answer_id uuid, p_claim_token text, p_error jsonb
+) returns text language plpgsql as $$
 declare
     now_ts constant timestamptz := platform.now();
-    error constant jsonb := shopbot.short_error(p_error);
-    asked constant float8 := coalesce((error->>'retry_after_ms')::float8 / 1000, 0);
-    -- The trouble is the bot's and not the answer's, which waits for a day.
-    is_bots constant boolean := coalesce(error->>'scope' = 'platform' and (asked > 0 or error->>'code' in ('429', 'too.many.requests')), false);
+    error constant jsonb := platform.safe_error(p_error) - 'raw';
+    asked constant float8 := case when error->>'kind' = 'unauthorized' then 60
+                                  else coalesce((error->>'retry_after_ms')::float8 / 1000, 0) end;
+    is_bots constant boolean := error->>'kind' = 'unauthorized'
+                                or (error->>'scope' = 'platform' and (asked > 0 or error->>'kind' = 'rate_limited'));
     bot shopbot.bots;
     answer shopbot.bot_outbox;
-    pause float8;
 begin
     select * into answer from shopbot.bot_outbox o
-     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token;
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
+       and o.claim_token = p_claim_token;
     if not found then
         return 'lost';
     end if;
     -- The bot before its answers, here as everywhere.
     if is_bots then
-        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second', error->>'code');
+        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second',
+                                  error->>'code');
     end if;
     select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
     select * into answer from shopbot.bot_outbox o
-     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending' and o.claim_token = p_claim_token
+     where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
+       and o.claim_token = p_claim_token
        for no key update;
     if not found then
         return 'lost';
     elsif answer.attempt >= bot.attempts_max and not (is_bots and answer.created_at > now_ts - interval '1 day') then
         return shopbot.end_attempt(answer, 'dead', null, error);
     end if;
-    pause := least(300, 2 * power(2::float8, least(answer.attempt - 1, 20)));
-    -- Jitter is added, never subtracted: failures come in groups, and a group must spread out.
-    return shopbot.end_attempt(answer, 'retry', now_ts + (greatest(pause, asked) + least(pause, 60) * 0.2 * random()) * interval '1 second', error);
+    return shopbot.end_attempt(answer, 'retry', now_ts + platform.backoff(answer.attempt, 2, 300, asked), error);
 end
 $$;

@@ -2,7 +2,6 @@
 
 mod bots;
 mod conversations;
-mod hooks;
 mod poison;
 mod rules;
 
@@ -14,11 +13,9 @@ use kernel::Problem;
 use platform::http::App;
 use utoipa::OpenApi;
 
-/// The webhooks of the bots, and the API of shopbot.
+/// The API of shopbot.
 pub fn router() -> Router<App> {
     Router::new()
-        .route("/hooks/max", post(hooks::hook_max))
-        .route("/hooks/telegram", post(hooks::hook_telegram))
         .route("/api/bots", get(bots::list_bots))
         .route("/api/bots/conversations", get(conversations::list_conversations))
         .route("/api/bots/conversations/{provider}/{chat_id}", get(conversations::get_conversation))
@@ -31,8 +28,6 @@ pub fn router() -> Router<App> {
 /// The documentation of these paths.
 #[derive(OpenApi)]
 #[openapi(paths(
-    hooks::hook_max,
-    hooks::hook_telegram,
     bots::list_bots,
     conversations::list_conversations,
     conversations::get_conversation,
@@ -47,7 +42,9 @@ pub struct Docs;
 /// Refuses a messenger that there is not.
 fn check_provider(provider: Option<&str>) -> Result<(), Problem> {
     match provider {
-        None | Some("max" | "telegram") => Ok(()),
-        Some(_) => Err(Problem::validation("provider", "`provider` is max or telegram")),
+        Some(provider) if !messengers::PROVIDERS.contains(&provider) => {
+            Err(Problem::validation("provider", format!("`provider` is one of: {}", messengers::PROVIDERS.join(", "))))
+        }
+        _ => Ok(()),
     }
 }

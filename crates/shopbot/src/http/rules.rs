@@ -77,7 +77,7 @@ pub(super) async fn save_rules(ctx: Ctx, Json(body): Json<Value>) -> Result<Answ
     let mut tx = ctx.begin().await?;
     let rules = store::save_rules(&mut tx, ctx.principal.workspace_id, &given, &ctx.principal.token_name).await?;
     tx.commit().await.map_err(DbError::from)?;
-    ctx.app.db.wake().tell(Topic::Bus);
+    ctx.app.db.wake().tell(Topic::BUS);
     Ok(Answer(StatusCode::CREATED, Saved { rules }))
 }
 

@@ -52,20 +52,22 @@ pub struct BotRead {
 
 /// The bots of the workspace, by messenger.
 pub async fn bots(tx: &mut PgConnection) -> Result<Vec<BotRead>, DbError> {
-    let query = "select b.provider, b.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until,
+    let query = "select b.provider, r.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until,
                         b.rate_rps::float8 as rate_rps, b.chat_rps::float8 as chat_rps,
                         case when b.next_allowed_at > platform.now() then b.next_allowed_at end as next_allowed_at,
                         e.messages, e.errors, e.rate::float8 as error_rate, b.alert_error_rate::float8 as alert_error_rate,
                         b.alert_min_messages, b.alert_chat_id,
                         (select count(*) from (select from shopbot.bot_outbox o where o.workspace_id = b.workspace_id
                                                   and o.provider = b.provider and o.phase = 'open' limit 1001) o) as waiting,
-                        coalesce((select jsonb_agg(jsonb_build_object('alert', a.alert, 'raised_at', a.raised_at, 'details', a.details)
+                        coalesce((select jsonb_agg(jsonb_build_object('alert', a.alert, 'raised_at', a.raised_at, 'details',
+                                                       jsonb_build_object('count', a.count, 'sample', a.sample, 'since', a.since, 'why', a.why))
                                                    order by a.alert)
-                                    from shopbot.bot_alerts a
-                                   where a.workspace_id = b.workspace_id and a.provider = b.provider and a.cleared_at is null),
+                                    from ops.alerts a where a.workspace_id = b.workspace_id and a.module = 'shopbot'
+                                     and a.subject = b.provider and a.cleared_at is null),
                                  '[]') as alerts,
                         b.greeting_text, b.fallback_text, b.escalation_text, b.unsupported_text, b.menu, b.variables
-                   from shopbot.bots b cross join lateral shopbot.error_rate(b.workspace_id, b.provider) e
+                   from shopbot.bots b join core.bots r using (workspace_id, bot_id)
+                  cross join lateral shopbot.error_rate(b.workspace_id, b.provider) e
                   where b.workspace_id = platform.workspace_id()
                   order by b.provider";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
@@ -82,28 +84,29 @@ pub struct WayOut {
 
 /// The way out of each bot of the workspace, by messenger.
 pub async fn ways_out(tx: &mut PgConnection) -> Result<Vec<WayOut>, DbError> {
-    let query = "select b.provider, b.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until
-                   from shopbot.bots b where b.workspace_id = platform.workspace_id() order by b.provider";
+    let query = "select b.provider, r.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until
+                   from shopbot.bots b join core.bots r using (workspace_id, bot_id) where b.workspace_id = platform.workspace_id() order by b.provider";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 
 /// Trouble with a bot, as long as it lasts and afterwards until it comes again.
 #[derive(Clone, Debug, FromRow)]
-pub struct AlertRead {
+pub struct BotAlertRead {
     pub provider: String,
-    /// `error_rate` or `late_answers`.
+    /// `error_rate`, `late_answers` or `credential_missing`.
     pub alert: String,
     pub raised_at: Time,
     pub told_at: Option<Time>,
     /// Absent while it lasts.
     pub cleared_at: Option<Time>,
-    pub details: Value,
+    pub count: i64,
+    pub why: Option<String>,
 }
 
 /// The alerts of the workspace, by messenger and kind: each kind once, as it was last.
-pub async fn alerts(tx: &mut PgConnection) -> Result<Vec<AlertRead>, DbError> {
-    let query = "select a.provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.details from shopbot.bot_alerts a
-                  where a.workspace_id = platform.workspace_id() order by a.provider, a.alert";
+pub async fn alerts(tx: &mut PgConnection) -> Result<Vec<BotAlertRead>, DbError> {
+    let query = "select a.subject as provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.count, a.why from ops.alerts a
+                  where a.workspace_id = platform.workspace_id() and a.module = 'shopbot' order by a.subject, a.alert";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 

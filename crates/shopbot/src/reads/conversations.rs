@@ -82,13 +82,13 @@ pub async fn conversations(tx: &mut PgConnection, filter: &ConversationFilter) -
                               where l.workspace_id = platform.workspace_id()
                                 and ($1::text is null or l.provider = $1) and ($2::text is null or l.chat_id = $2)
                                 and ($3::bigint is null
-                                     or (l.ts, l.id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                                     or (l.ts, l.id) < (platform.at_micros($3), $4))
                               order by l.ts desc, l.id desc limit $5) l
                       where $3::bigint is null
                          or not exists (select from shopbot.bot_logs n
                                          where n.workspace_id = l.workspace_id and n.provider = l.provider and n.chat_id = l.chat_id
-                                           and n.ts >= to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond'
-                                           and (n.ts, n.id) >= (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                                           and n.ts >= platform.at_micros($3)
+                                           and (n.ts, n.id) >= (platform.at_micros($3), $4))
                       order by l.provider, l.chat_id, l.ts desc, l.id desc
                  ), standing as (
                      select l.workspace_id, l.provider, l.chat_id, l.ts, l.id, l.message_text, l.outcome, l.matched_rule_id, l.rule_version,
@@ -140,7 +140,7 @@ async fn scan_end(tx: &mut PgConnection, filter: &ConversationFilter) -> Result<
     let query = "select l.ts, l.id from shopbot.bot_logs l
                   where l.workspace_id = platform.workspace_id()
                     and ($1::text is null or l.provider = $1) and ($2::text is null or l.chat_id = $2)
-                    and ($3::bigint is null or (l.ts, l.id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                    and ($3::bigint is null or (l.ts, l.id) < (platform.at_micros($3), $4))
                   order by l.ts desc, l.id desc offset $5 - 1 limit 1";
     let last: Option<(Time, i64)> = sqlx::query_as(query)
         .bind(&filter.provider)

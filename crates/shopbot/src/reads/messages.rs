@@ -76,7 +76,7 @@ pub async fn messages(
                      on o.workspace_id = l.workspace_id and o.provider = l.provider and o.chat_id = l.chat_id
                     and o.inbound_provider_message_id = l.inbound_provider_message_id
                   where l.workspace_id = platform.workspace_id() and l.provider = $1 and l.chat_id = $2
-                    and ($3::bigint is null or (l.ts, l.id) < (to_timestamp($3 / 1000000) + $3 % 1000000 * interval '1 microsecond', $4))
+                    and ($3::bigint is null or (l.ts, l.id) < (platform.at_micros($3), $4))
                   order by l.ts desc, l.id desc limit $5";
     Ok(sqlx::query_as(query)
         .bind(provider)

@@ -6,13 +6,11 @@
 mod bots;
 mod conversations;
 mod messages;
-mod pulse;
 mod rules;
 
 pub use bots::*;
 pub use conversations::*;
 pub use messages::*;
-pub use pulse::*;
 pub use rules::*;
 
 use platform::reads::Cursor;

@@ -172,7 +172,7 @@ async fn a_rule_of_any_time_that_names_a_next_state_begins_its_own_scenario() {
 #[tokio::test]
 async fn a_workspace_without_an_enabled_bot_is_refused_and_nothing_is_kept() {
     let world = World::new().await;
-    world.set_bot("enabled = false").await;
+    world.run("update core.bots set enabled = false").await;
     let error = world.handle("max", &world.message("1", "text", "доставка")).await.unwrap_err();
     assert_eq!(code(&error), "ZD004");
     assert_eq!(world.ask("select count(*) from shopbot.bot_inbox").await, json!(0));

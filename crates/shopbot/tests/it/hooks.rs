@@ -1,29 +1,18 @@
 //! `POST /hooks/max` and `POST /hooks/telegram`: the door, and what is acknowledged.
 
 use axum::{Router, body::Body, http::Request};
-use platform::{
-    bus::Bus,
-    http::{App, Limits, wrap},
-    objects::{Objects, Place},
-};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use crate::world::{MAX_SECRET, TELEGRAM_SECRET, World};
 
 pub(crate) fn router(world: &World) -> Router {
-    let db = world.test.db.clone();
-    let objects = Objects::open(&Place::Files { dir: world.files.path().join("objects") }).unwrap();
-    let app = App { bus: Bus::new(db.clone()), objects, stop: CancellationToken::new(), db };
-    wrap(shopbot::http::router(), Limits::default()).with_state(app)
+    world.router(shopbot::http::router().merge(platform::door::router([shopbot::bot_module()])))
 }
 
 /// The status, and the body as it came.
 async fn send(router: &Router, request: Request<Body>) -> (u16, Vec<u8>) {
-    let response = router.clone().oneshot(request).await.unwrap();
-    let status = response.status().as_u16();
-    (status, axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap().to_vec())
+    let reply = testkit::http::send(router, request).await;
+    (reply.status, reply.bytes.to_vec())
 }
 
 async fn max(router: &Router, body: impl Into<Body>) -> u16 {
@@ -101,7 +90,7 @@ async fn wrong_missing_repeated_disabled_and_foreign_secrets_get_the_same_answer
         hook("/hooks/max").header("X-Max-Bot-Api-Secret", TELEGRAM_SECRET),
         hook("/hooks/telegram").header("X-Telegram-Bot-Api-Secret-Token", MAX_SECRET),
     ];
-    world.run("update core.workspace_endpoints set enabled = false where meta->>'provider' = 'telegram'").await;
+    world.run("update core.workspace_endpoints set enabled = false where bot_id in (select bot_id from core.bots where provider = 'telegram')").await;
     requests.push(hook("/hooks/telegram").header("X-Telegram-Bot-Api-Secret-Token", TELEGRAM_SECRET));
     let mut messages = Vec::new();
     for request in requests {
@@ -161,7 +150,7 @@ async fn updates_that_are_no_messages_are_acknowledged_and_leave_nothing() {
     for update in [json!({ "update_type": "message_edited" }), json!({ "update_type": "of_the_future" }), group] {
         assert_eq!(max(&router, update.to_string()).await, 200);
     }
-    world.set_bot("enabled = false").await;
+    world.run("update core.bots set enabled = false").await;
     assert_eq!(max(&router, created("m", 1, "доставка").to_string()).await, 200, "a bot that is switched off");
     for table in ["bot_inbox", "bot_poison", "bot_logs"] {
         assert_eq!(world.ask(&format!("select count(*) from shopbot.{table}")).await, json!(0), "{table}");

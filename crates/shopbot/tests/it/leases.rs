@@ -76,7 +76,8 @@ async fn an_answer_whose_senders_die_again_and_again_is_dead_after_its_last_atte
 async fn what_is_the_bots_trouble_uses_up_no_answer_for_a_day() {
     let world = World::new().await;
     world.says("1", "доставка").await;
-    let refused = json!({ "category": "PERMANENT", "scope": "channel", "code": "401", "message": "no such token" });
+    let refused =
+        json!({ "category": "PERMANENT", "scope": "channel", "kind": "unauthorized", "code": "7", "message": "no such token" });
     let attempt = async |n: u32| {
         world.run("update shopbot.bots set closed_until = null, next_allowed_at = null").await;
         world.run("update shopbot.bot_outbox set next_retry_at = platform.now()").await;

@@ -14,5 +14,7 @@ mod rules;
 mod scenarios;
 mod sender;
 mod states;
+mod told;
+mod upgrade;
 mod watching;
 mod world;

@@ -1,10 +1,9 @@
 //! What can be read and saved through the API: bots, conversations, rules, poison.
 
-use axum::{Router, body::Body, http::Request};
-use kernel::{Scope, Scopes, Secret};
-use platform::tokens;
+use axum::Router;
+use kernel::{Scope, Secret};
 use serde_json::{Value, json};
-use tower::ServiceExt;
+use testkit::http;
 
 use crate::{
     hooks::router,
@@ -20,25 +19,16 @@ struct Reader {
 impl Reader {
     async fn new() -> Self {
         let world = World::new().await;
-        let scopes: Scopes = [Scope::Read, Scope::Write].into_iter().collect();
-        let (_, token) = tokens::create(world.test.db.pool(), world.workspace, "test", &scopes, None, None).await.unwrap();
+        let token = world.token(&[Scope::Read, Scope::Write]).await;
         Self { router: router(&world), world, token }
     }
 
     async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
-        let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-        let request = request.header("authorization", format!("Bearer {}", self.token.expose()));
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        let response = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
-        let status = response.status().as_u16();
-        let bytes = axum::body::to_bytes(response.into_body(), 1 << 22).await.unwrap();
-        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+        http::ask(&self.router, Some(&self.token), method, path, body.as_ref()).await
     }
 
     async fn get(&self, path: &str) -> Value {
-        let (status, body) = self.ask("GET", path, None).await;
-        assert_eq!(status, 200, "{path}: {body}");
-        body["data"].clone()
+        http::get(&self.router, &self.token, path).await
     }
 }
 
@@ -126,8 +116,7 @@ async fn another_workspace_sees_nothing_of_it() {
     let reader = Reader::new().await;
     reader.world.says("1", "доставка").await;
     let other = reader.world.test.workspace("other").await;
-    let scopes: Scopes = [Scope::Read].into_iter().collect();
-    let (_, token) = tokens::create(reader.world.test.db.pool(), other, "other", &scopes, None, None).await.unwrap();
+    let token = reader.world.token_in(other, None, &[Scope::Read]).await;
     let reader = Reader { token, ..reader };
     assert_eq!(reader.get("/api/bots").await["bots"], json!([]));
     assert_eq!(reader.get("/api/bots/conversations").await["conversations"], json!([]));

@@ -123,3 +123,20 @@ async fn a_rule_that_is_written_around_the_functions_is_judged_too() {
                values ($ws, 'raw', 1, true, 'raw', '{\"keywords\": [\"q\"], \"mode\": \"contains\"}', '{{nope}}')";
     assert_eq!(refusal(world.try_run(raw).await.unwrap_err()).1, "response_template");
 }
+
+#[tokio::test]
+async fn quick_replies_are_judged_by_the_limits_that_the_adapters_know() {
+    let world = World::new().await;
+    let keyboard = messengers::limits::KEYBOARD;
+    let reply = |label: usize, payload: usize| json!({ "text": "x".repeat(label), "payload": "x".repeat(payload) });
+    let widest = reply(keyboard.text_chars_max, keyboard.payload_bytes_max);
+    for (replies, is_one) in [
+        (json!(vec![vec![widest; keyboard.row_max]; keyboard.rows_max]), true),
+        (json!(vec![[reply(1, 1)]; keyboard.rows_max + 1]), false),
+        (json!([vec![reply(1, 1); keyboard.row_max + 1]]), false),
+        (json!([[reply(keyboard.text_chars_max + 1, 1)]]), false),
+        (json!([[reply(1, keyboard.payload_bytes_max + 1)]]), false),
+    ] {
+        assert_eq!(world.ask(&format!("select shopbot.is_quick_replies('{replies}')")).await, json!(is_one), "{replies}");
+    }
+}

@@ -53,6 +53,42 @@ async fn a_429_closes_the_bot_for_everybody_until_the_given_time() {
 }
 
 #[tokio::test]
+async fn a_429_without_a_time_closes_the_bot_for_the_first_pause() {
+    let world = World::new().await;
+    let body = json!({ "code": "too.many.requests", "message": "slow down" });
+    world.fault("max", "1", json!({ "status": 429, "body": body, "times": 1 })).await;
+    world.says("1", "доставка").await;
+    world.drain().await;
+    world.says("2", "доставка").await;
+    assert_eq!(world.drain().await, 0, "the bot is closed");
+    let closed_for = "select extract(epoch from closed_until - platform.now()) from shopbot.bots where provider = 'max'";
+    assert_eq!(world.ask(closed_for).await, json!(2.0));
+    world.advance(3);
+    world.drain().await;
+    assert_eq!(world.statuses().await, "sent, sent");
+}
+
+#[tokio::test]
+async fn a_bot_is_closed_by_what_an_error_is_and_not_by_its_code() {
+    for (function, error, status, is_closed) in [
+        ("retry_answer", json!({ "scope": "platform", "kind": "rate_limited", "code": "whatever" }), "retry", true),
+        ("retry_answer", json!({ "scope": "platform", "kind": "unavailable", "code": "429" }), "retry", false),
+        ("retry_answer", json!({ "scope": "platform", "code": "429" }), "retry", false),
+        ("fail_answer", json!({ "scope": "channel", "kind": "unauthorized", "code": "whatever" }), "retry", true),
+        ("fail_answer", json!({ "scope": "channel", "kind": "forbidden", "code": "401" }), "failed", false),
+        ("fail_answer", json!({ "scope": "channel", "code": "401" }), "failed", false),
+    ] {
+        let world = World::new().await;
+        world.says("1", "доставка").await;
+        world.claim("r", 10).await;
+        world.ask(&format!("select shopbot.{function}(workspace_id, answer_id, 'r', '{error}') from shopbot.bot_outbox")).await;
+        assert_eq!(world.statuses().await, status, "{error}");
+        let closed = world.ask("select closed_until > platform.now() from shopbot.bots where provider = 'max'").await;
+        assert_eq!(closed == json!(true), is_closed, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_customer_who_blocked_the_bot_stops_nobody_else() {
     let world = World::new().await;
     world.control("chats", json!({ "provider": "max", "target": "1", "state": "blocked" })).await;
@@ -71,13 +107,13 @@ async fn a_token_that_is_refused_or_missing_keeps_the_answers_until_somebody_men
     world.drain().await;
     assert_eq!(world.statuses().await, "retry");
     world.control("tokens", json!({ "provider": "max", "token": "max-test-token", "valid": true })).await;
-    world.run("update shopbot.bots set secret_ref = 'env:NO_SUCH_VARIABLE' where provider = 'max'").await;
+    world.run("update core.bots set secret_ref = 'env:NO_SUCH_VARIABLE' where provider = 'max'").await;
     world.advance(80);
     world.drain().await;
     let error = world.ask("select last_error->>'message' from shopbot.bot_outbox").await;
     assert_eq!((world.statuses().await.as_str(), error), ("retry", json!("the variable NO_SUCH_VARIABLE is not set")));
     let path = world.files.path().join("max").display().to_string();
-    world.run(&format!("update shopbot.bots set secret_ref = 'file:{path}' where provider = 'max'")).await;
+    world.run(&format!("update core.bots set secret_ref = 'file:{path}' where provider = 'max'")).await;
     world.advance(200);
     world.drain().await;
     assert_eq!(world.statuses().await, "sent");
@@ -119,8 +155,10 @@ async fn a_busy_workspace_does_not_keep_another_waiting() {
     let other = world.test.workspace("other").await;
     world
         .run(&format!(
-            "insert into shopbot.bots (workspace_id, provider, secret_ref, rate_rps)
-             select '{other}', provider, secret_ref, null from shopbot.bots where provider = 'max'"
+            "with registered as (
+                 insert into core.bots (workspace_id, provider, name, secret_ref, serves)
+                 select '{other}', provider, name, secret_ref, serves from core.bots where provider = 'max' returning *)
+             insert into shopbot.bots (workspace_id, bot_id, provider, rate_rps) select '{other}', bot_id, provider, null from registered"
         ))
         .await;
     for n in 0..20 {
@@ -136,9 +174,9 @@ async fn a_busy_workspace_does_not_keep_another_waiting() {
 async fn nothing_is_sent_for_a_disabled_bot_or_a_paused_workspace() {
     let world = World::new().await;
     world.says("1", "доставка").await;
-    world.set_bot("enabled = false").await;
+    world.run("update core.bots set enabled = false").await;
     assert_eq!(world.drain().await, 0);
-    world.set_bot("enabled = true").await;
+    world.run("update core.bots set enabled = true").await;
     world.run("update core.workspaces set status = 'paused' where workspace_id = $ws").await;
     assert_eq!(world.drain().await, 0);
     world.run("update core.workspaces set status = 'active' where workspace_id = $ws").await;

@@ -2,14 +2,17 @@
 -- two rules by which an answer says which message it belongs to, and as which turn of the chat it was counted.
 select core.create_workspace('chaos');
 
-insert into shopbot.bots (workspace_id, provider, secret_ref, turns_max, fallbacks_max, state_timeout_seconds, rate_rps, chat_rps, attempts_max)
-select workspace_id, p.provider, 'env:CHAOS_' || upper(p.provider) || '_TOKEN', 100000000, 100000000, 604800, null, null, 100
+insert into core.bots (workspace_id, provider, name, secret_ref, serves)
+select workspace_id, p.provider, p.provider, 'env:CHAOS_' || upper(p.provider) || '_TOKEN', 'shopbot'
   from core.workspaces, (values ('max'), ('telegram')) p (provider) where name = 'chaos';
 
-insert into core.workspace_endpoints (workspace_id, kind, secret_hash, meta)
-select workspace_id, 'bot_webhook', encode(sha256(convert_to('chaos-' || p.provider || '-secret', 'UTF8')), 'hex'),
-       jsonb_build_object('provider', p.provider)
-  from core.workspaces, (values ('max'), ('telegram')) p (provider) where name = 'chaos';
+insert into shopbot.bots (workspace_id, bot_id, provider, turns_max, fallbacks_max, state_timeout_seconds, rate_rps, chat_rps, attempts_max)
+select workspace_id, bot_id, provider, 100000000, 100000000, 604800, null, null, 100
+  from core.bots where workspace_id = (select workspace_id from core.workspaces where name = 'chaos');
+
+insert into core.workspace_endpoints (workspace_id, kind, secret_hash, bot_id)
+select workspace_id, 'bot_webhook', encode(sha256(convert_to('chaos-' || provider || '-secret', 'UTF8')), 'hex'), bot_id
+  from core.bots where workspace_id = (select workspace_id from core.workspaces where name = 'chaos');
 
 -- Only a rule of a state can capture, so a chat is opened with a word that leads into one, and stays there.
 select shopbot.save_rules(workspace_id, '[

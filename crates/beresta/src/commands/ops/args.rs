@@ -9,6 +9,10 @@ use crate::cli::Place;
 /// operator and reason, and never counts an attempt.
 #[derive(Subcommand)]
 pub(crate) enum OpsCommand {
+    /// Show what is wrong now
+    Alerts(Common),
+    /// Take an alert on: no more reminders of it until it clears
+    Acknowledge(Acknowledge),
     /// Count the deliveries of each status
     Snapshot(Common),
     /// Show what broke lately, newest first
@@ -68,6 +72,21 @@ pub(crate) struct Errors {
     pub(crate) limit: u32,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Acknowledge {
+    /// Who raised it: the first column of `ops alerts`
+    #[arg(long)]
+    pub(crate) module: String,
+    /// Which one: the second column
+    #[arg(long)]
+    pub(crate) alert: String,
+    /// Only this subject of it
+    #[arg(long)]
+    pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) author: Author,
 }
 
 #[derive(Args)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 /// Prints every row: as JSON with all its fields, or as a table of these columns.
-pub(super) fn show(rows: &[Value], columns: &[&str], is_json: bool) -> Result<()> {
+pub(crate) fn show(rows: &[Value], columns: &[&str], is_json: bool) -> Result<()> {
     if is_json {
         println!("{}", serde_json::to_string_pretty(rows)?);
     } else if !rows.is_empty() {

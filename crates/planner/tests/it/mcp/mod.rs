@@ -17,13 +17,9 @@ mod protocol;
 mod request_log;
 mod stdio;
 
-use std::time::{Duration, Instant};
-
 use client::{Client, Era};
 use stage::Stage;
-
-/// Nothing that a test waits for takes longer than this, unless something is wrong.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) use testkit::{PATIENCE, until};
 
 /// The same story in both eras, each on a stage of its own.
 async fn in_both_eras(story: impl AsyncFn(Stage, Client)) {
@@ -31,17 +27,5 @@ async fn in_both_eras(story: impl AsyncFn(Stage, Client)) {
         let stage = Stage::new().await;
         let client = Client::open(&stage, era).await;
         story(stage, client).await;
-    }
-}
-
-/// Looks until the fact is there.
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "still waiting: {what}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -21,6 +21,8 @@ async fn every_call_has_its_line_with_every_field() {
         let log = stage.rows(LOG).await;
         let names: Vec<&str> = log.iter().map(|line| line["tool_name"].as_str().unwrap()).collect();
         assert_eq!(names, ["preview_actions", "apply_actions", "get_xp"]);
+        let told = "select 1 as one from bus.messages where topic = 'planner' and payload->>'type' in ('called', 'answered')";
+        assert_eq!(stage.rows(told).await.len(), 6, "pages hear of every call and of its answer");
         assert_eq!(log[0]["request_body"]["arguments"]["actions"], actions);
         assert_eq!(log[1]["request_body"], json!({ "name": "apply_actions", "arguments": arguments }));
         assert_eq!(log[1]["response_body"], applied);

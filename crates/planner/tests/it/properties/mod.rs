@@ -13,7 +13,7 @@ use planner::Caller;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::world::World;
 use session::Session;
 
 /// Some hundred batches of up to twelve actions: ten seconds of a slow machine.
@@ -36,43 +36,43 @@ fn config() -> Config {
 }
 
 /// Everything that a person has, in one value.
-async fn dump(desk: &Desk, caller: &Caller) -> Value {
+async fn dump(world: &World, caller: &Caller) -> Value {
     let query = sqlx::query_scalar::<_, Value>(include_str!("dump.sql")).bind(caller.workspace.uuid()).bind(caller.person);
-    query.fetch_one(desk.test.db.pool()).await.expect("the database answers")
+    query.fetch_one(world.test.db.pool()).await.expect("the database answers")
 }
 
 /// A goal, a step and a habit of somebody whom nobody else should ever meet.
-async fn strangers(desk: &Desk, caller: &Caller) -> [i64; 3] {
+async fn strangers(world: &World, caller: &Caller) -> [i64; 3] {
     let actions = json!([
         { "action": "goal.create", "client_action_id": "goal", "params": { "title": "mine" } },
         { "action": "step.create", "params": { "goal_id": "$ref:goal", "title": "mine" } },
         { "action": "habit.create", "params": { "title": "mine" } },
     ]);
-    let answer = desk.change(caller, &actions).await;
+    let answer = world.change(caller, &actions).await;
     [0, 1, 2].map(|at: usize| answer["results"][at]["created_id"].as_i64().expect("an id"))
 }
 
 #[test]
 fn random_sessions_do_what_the_model_says() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let desk = runtime.block_on(Desk::new());
-    let stranger = runtime.block_on(desk.caller("stranger"));
-    let ids = runtime.block_on(strangers(&desk, &stranger));
-    let before = runtime.block_on(dump(&desk, &stranger));
+    let world = runtime.block_on(World::new());
+    let stranger = runtime.block_on(world.caller("stranger"));
+    let ids = runtime.block_on(strangers(&world, &stranger));
+    let before = runtime.block_on(dump(&world, &stranger));
     let people = Cell::new(0_u32);
     let started = Instant::now();
     let result = TestRunner::new(config()).run(&session::moves(), |moves| {
         people.set(people.get() + 1);
         let name = format!("person {}", people.get());
         runtime.block_on(async {
-            let caller = desk.caller(&name).await;
-            Session::new(&desk, caller, ids).play(&moves).await;
+            let caller = world.caller(&name).await;
+            Session::new(&world, caller, ids).play(&moves).await;
         });
         Ok(())
     });
     if let Err(failure) = result {
         panic!("{failure}");
     }
-    assert_eq!(runtime.block_on(dump(&desk, &stranger)), before, "nobody else's things were touched");
+    assert_eq!(runtime.block_on(dump(&world, &stranger)), before, "nobody else's things were touched");
     println!("{} sessions in {:.1} s", people.get(), started.elapsed().as_secs_f64());
 }

@@ -14,7 +14,7 @@ use super::{
     model::{Look, Model},
     outcome::{Cause, Failed, Key, Ran},
 };
-use crate::desk::{self, Desk, arguments};
+use crate::world::{World, apply, object};
 
 /// What a client does.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ struct Applied {
 }
 
 pub(super) struct Session<'a> {
-    desk: &'a Desk,
+    world: &'a World,
     caller: Caller,
     strangers: [i64; 3],
     model: Model,
@@ -90,15 +90,15 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(desk: &'a Desk, caller: Caller, strangers: [i64; 3]) -> Self {
+    pub(super) fn new(world: &'a World, caller: Caller, strangers: [i64; 3]) -> Self {
         let model = Model::default();
-        Self { desk, caller, strangers, model, kept: Vec::new(), applied: Vec::new(), batches: 0, keys: 0 }
+        Self { world, caller, strangers, model, kept: Vec::new(), applied: Vec::new(), batches: 0, keys: 0 }
     }
 
     pub(super) async fn play(&mut self, moves: &[Move]) {
         for one in moves {
             self.make(one).await;
-            let found = super::dump(self.desk, &self.caller).await;
+            let found = super::dump(self.world, &self.caller).await;
             assert_eq!(found, self.model.dump(), "after {one:?}");
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
             }
             Move::Undo(at) if !self.applied.is_empty() => self.undo(at.index(self.applied.len())).await,
             Move::Wait => {
-                self.desk.test.clock.advance(SignedDuration::from_secs(301));
+                self.world.test.clock.advance(SignedDuration::from_secs(301));
                 for kept in &mut self.kept {
                     kept.is_expired = true;
                 }
@@ -151,7 +151,7 @@ impl<'a> Session<'a> {
 
     async fn preview(&mut self, raws: &[Raw]) -> Option<Kept> {
         self.batches += 1;
-        let today = self.desk.test.clock.now().strftime("%F").to_string();
+        let today = self.world.test.clock.now().strftime("%F").to_string();
         let batch = self.scene(&today).actions(raws);
         let answer = self.call_preview(wire(&batch)).await;
         match self.model.clone().run(&batch, tentative) {
@@ -171,7 +171,7 @@ impl<'a> Session<'a> {
         }
         let preview_id = answer["preview_id"].as_str().expect("a preview").to_owned();
         let seen = self.model.look(&batch);
-        let found = super::dump(self.desk, &self.caller).await;
+        let found = super::dump(self.world, &self.caller).await;
         assert_eq!(found, self.model.dump(), "a preview changes nothing");
         let xp = answer.get("would_fail").is_none().then(|| answer["xp"]["change"].as_i64().unwrap());
         Some(Kept { preview_id, batch, seen, xp, is_expired: false })
@@ -270,8 +270,8 @@ impl<'a> Session<'a> {
 
     async fn undo(&mut self, at: usize) {
         let (touched, is_undone) = (self.applied[at].touched.clone(), self.applied[at].is_undone);
-        let wanted = arguments(json!({ "preview_id": self.applied[at].preview_id }));
-        let answer = self.desk.planner.undo(&self.caller, &wanted).await.expect("an answer");
+        let wanted = object(json!({ "preview_id": self.applied[at].preview_id }));
+        let answer = self.world.planner.undo(&self.caller, &wanted).await.expect("an answer");
         let preview: Value = serde_json::from_str(&answer.body).expect("JSON");
         let is_last = at + 1 == self.applied.len();
         let is_prevented = self.is_prevented(at);
@@ -319,8 +319,8 @@ impl<'a> Session<'a> {
     }
 
     async fn call_preview(&self, actions: Vec<Value>) -> Value {
-        let wanted = arguments(json!({ "actions": actions }));
-        let answer = self.desk.planner.preview(&self.caller, &wanted).await.expect("an answer");
+        let wanted = object(json!({ "actions": actions }));
+        let answer = self.world.planner.preview(&self.caller, &wanted).await.expect("an answer");
         let body: Value = serde_json::from_str(&answer.body).expect("JSON");
         assert_eq!(body["success"], !answer.is_error, "{body}");
         body
@@ -328,7 +328,7 @@ impl<'a> Session<'a> {
 
     /// The answer to the byte, and as JSON.
     async fn call_apply(&self, preview_id: &str, key: &str) -> (String, Value) {
-        let answer = desk::apply(&self.desk.planner, &self.caller, preview_id, key).await;
+        let answer = apply(&self.world.planner, &self.caller, preview_id, key).await;
         let body: Value = serde_json::from_str(&answer.body).expect("JSON");
         assert_eq!(body["success"], !answer.is_error, "{body}");
         (answer.body, body)

@@ -1,17 +1,20 @@
 //! The recurring look for sources whose time has come.
 
-use platform::jobs::{Drained, Registry, Runner, store};
-use posting::pull;
+use platform::{
+    jobs::{Drained, Runner, store},
+    module::{Service, put_schedules},
+};
+use posting::pull::{self, Puller};
 use serde_json::json;
 
 use super::*;
 
 async fn runner(world: &World) -> Runner {
-    let mut registry = Registry::new();
-    pull::register(&mut registry, &world.db.db, world.fetcher.clone(), world.secrets());
-    let runner = Runner::new(world.db.db.clone(), registry, "worker-1");
+    let puller = Puller::new(world.db.db.clone(), world.fetcher.clone(), world.secrets());
+    let service = pull::add_jobs(Service::default(), &puller);
+    let runner = Runner::new(world.db.db.clone(), service.jobs, "worker-1");
     runner.register().await.unwrap();
-    pull::schedule(&world.db.db).await.unwrap();
+    put_schedules(&world.db.db, &service.schedules).await.unwrap();
     runner
 }
 

@@ -1,0 +1,227 @@
+//! What the engine does by itself, shown with an outbox in memory and a clock that runs ahead while all tasks wait.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use jiff::{SignedDuration, Timestamp};
+use kernel::{Clock, WorkspaceId};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::*;
+
+/// How the outbox of a test behaves.
+#[expect(clippy::struct_excessive_bools, reason = "each is one way to misbehave")]
+#[derive(Clone, Copy, Default)]
+struct Manners {
+    prepare_takes: Duration,
+    is_lost: bool,
+    panics: bool,
+    never_ends: bool,
+    /// The first claim of this workspace is never answered.
+    deaf: Option<WorkspaceId>,
+    /// Claims are for a slot that is an hour ahead.
+    is_ahead: bool,
+}
+
+#[derive(Default)]
+struct Seen {
+    waiting: Vec<(WorkspaceId, Uuid)>,
+    deaf_claims: usize,
+    performed: Vec<Uuid>,
+    recorded: Vec<Uuid>,
+    released: HashSet<Uuid>,
+}
+
+struct Memory {
+    db: Db,
+    manners: Manners,
+    seen: Arc<Mutex<Seen>>,
+    under_way: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Memory {
+    fn new(manners: Manners, waiting: Vec<(WorkspaceId, Uuid)>) -> Self {
+        let db = Db::connect(&crate::Settings::new("postgres://127.0.0.1:1/none"), Clock::system()).unwrap();
+        let seen = Arc::new(Mutex::new(Seen { waiting, ..Seen::default() }));
+        Self { db, manners, seen, under_way: Arc::default(), most: Arc::default() }
+    }
+}
+
+impl Outbox for Memory {
+    type Effect = (WorkspaceId, Uuid);
+    type Prepared = ();
+    type Outcome = ();
+
+    const NAME: &'static str = "memory";
+    const TOPIC: Topic = Topic::new("memory", Duration::from_millis(10));
+    const PACE: Pace = Pace { shortest: Duration::from_millis(5), busy: Duration::from_millis(20), busy_from: 8, claim_max: 64 };
+    const LEASE: Duration = Duration::from_mins(1);
+
+    fn db(&self) -> &Db {
+        &self.db
+    }
+
+    fn effect_id(effect: &Self::Effect) -> Uuid {
+        effect.1
+    }
+
+    async fn due_workspaces(&self, known: &[WorkspaceId]) -> Result<Vec<WorkspaceId>, DbError> {
+        let mut due: Vec<_> = self.seen.lock().unwrap().waiting.iter().map(|(workspace, _)| *workspace).collect();
+        due.sort_unstable();
+        due.dedup();
+        due.retain(|workspace| !known.contains(workspace));
+        Ok(due)
+    }
+
+    async fn claim(&self, workspace: WorkspaceId, _token: &str, limit: i32) -> Result<Claimed<Self::Effect>, DbError> {
+        if self.manners.deaf == Some(workspace) && std::mem::replace(&mut self.seen.lock().unwrap().deaf_claims, 1) == 0 {
+            std::future::pending::<()>().await;
+        }
+        let mut seen = self.seen.lock().unwrap();
+        let (here, elsewhere): (Vec<_>, Vec<_>) = seen.waiting.drain(..).partition(|effect| effect.0 == workspace);
+        let (started, left) = here.split_at(here.len().min(usize::try_from(limit).unwrap()));
+        seen.waiting = elsewhere.into_iter().chain(left.iter().copied()).collect();
+        if self.manners.is_ahead {
+            let slot = Timestamp::now() + SignedDuration::from_hours(1);
+            return Ok(Claimed { started: Vec::new(), slots: started.iter().map(|effect| (slot, effect.1)).collect() });
+        }
+        Ok(Claimed { started: started.to_vec(), slots: Vec::new() })
+    }
+
+    async fn next_due_at(&self, _workspace: WorkspaceId) -> Result<Option<Timestamp>, DbError> {
+        Ok(None)
+    }
+
+    async fn is_held(&self, _effect: &Self::Effect) -> Result<bool, DbError> {
+        Ok(!self.manners.is_lost)
+    }
+
+    async fn prepare(&self, _effect: &Self::Effect) -> Result<(), ()> {
+        tokio::time::sleep(self.manners.prepare_takes).await;
+        Ok(())
+    }
+
+    async fn perform(&self, effect: &Self::Effect, (): ()) -> Option<()> {
+        self.seen.lock().unwrap().performed.push(effect.1);
+        assert!(!self.manners.panics, "as the test wants it");
+        if self.manners.never_ends {
+            std::future::pending::<()>().await;
+        }
+        self.most.fetch_max(self.under_way.fetch_add(1, Ordering::AcqRel) + 1, Ordering::AcqRel);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        self.under_way.fetch_sub(1, Ordering::AcqRel);
+        Some(())
+    }
+
+    async fn record(&self, _workspace: WorkspaceId, finished: &[Finished<Self::Effect, ()>]) {
+        self.seen.lock().unwrap().recorded.extend(finished.iter().map(|finished| finished.effect.1));
+    }
+
+    async fn release(&self, _workspace: WorkspaceId, ids: &[Uuid], _tokens: &[String]) -> Result<(), DbError> {
+        self.seen.lock().unwrap().released.extend(ids);
+        Ok(())
+    }
+}
+
+fn effects(count: usize) -> (WorkspaceId, Vec<(WorkspaceId, Uuid)>) {
+    let workspace = WorkspaceId::from(Uuid::new_v4());
+    (workspace, (0..count).map(|_| (workspace, Uuid::new_v4())).collect())
+}
+
+/// Drains the outbox; what it saw.
+async fn drained(manners: Manners, waiting: Vec<(WorkspaceId, Uuid)>, limits: Limits) -> (Arc<Mutex<Seen>>, usize) {
+    let memory = Memory::new(manners, waiting);
+    let (seen, most) = (Arc::clone(&memory.seen), Arc::clone(&memory.most));
+    Engine::new(memory, limits).drain().await.unwrap();
+    let most = most.load(Ordering::Acquire);
+    (seen, most)
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_that_is_due_is_performed_once_and_recorded() {
+    let (_, waiting) = effects(200);
+    let (seen, _) = drained(Manners::default(), waiting.clone(), Limits::of(64)).await;
+    let seen = seen.lock().unwrap();
+    let all: HashSet<Uuid> = waiting.iter().map(|effect| effect.1).collect();
+    assert_eq!((seen.performed.len(), seen.recorded.len()), (200, 200));
+    assert_eq!(seen.recorded.iter().copied().collect::<HashSet<_>>(), all);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_workspace_takes_no_more_than_its_share_of_the_places() {
+    let (_, waiting) = effects(200);
+    let (_, most) = drained(Manners::default(), waiting, Limits { in_flight_max: 64, in_flight_per_workspace_max: 16 }).await;
+    assert!(most <= 16, "{most} at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_panics_frees_its_place_and_has_no_result() {
+    let (_, waiting) = effects(40);
+    let (seen, _) = drained(Manners { panics: true, ..Manners::default() }, waiting, Limits::of(8)).await;
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.performed.len(), seen.recorded.len()), (40, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_was_stopped_does_not_perform_what_it_no_longer_holds() {
+    for (takes, is_lost, performed) in [(1, true, 1), (3, false, 1), (3, true, 0), (31, false, 0)] {
+        let manners = Manners { prepare_takes: Duration::from_secs(takes), is_lost, ..Manners::default() };
+        let (seen, _) = drained(manners, effects(1).1, Limits::of(8)).await;
+        assert_eq!(seen.lock().unwrap().performed.len(), performed, "{takes} s, lost: {is_lost}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_is_never_answered_keeps_other_workspaces_waiting_for_a_minute_at_most() {
+    let ((deaf, first), (_, second)) = (effects(1), effects(1));
+    let manners = Manners { deaf: Some(deaf), ..Manners::default() };
+    let memory = Memory::new(manners, [first, second].concat());
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    let started = Instant::now();
+    while seen.lock().unwrap().recorded.len() < 2 {
+        assert!(started.elapsed() < Duration::from_secs(70), "blocked");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_an_effect_without_end_no_longer_than_two_minutes() {
+    let memory = Memory::new(Manners { never_ends: true, ..Manners::default() }, effects(1).1);
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    while seen.lock().unwrap().performed.is_empty() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    stop.cancel();
+    tokio::time::timeout(Duration::from_secs(125), running).await.expect("it ends").unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn claims_for_a_slot_that_is_ahead_are_released_when_the_worker_stops() {
+    let (_, waiting) = effects(3);
+    let memory = Memory::new(Manners { is_ahead: true, ..Manners::default() }, waiting.clone());
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    while !seen.lock().unwrap().waiting.is_empty() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // The claim is answered in the same instant, and its slots are held then.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    stop.cancel();
+    running.await.unwrap();
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.released, waiting.iter().map(|effect| effect.1).collect());
+    assert!(seen.performed.is_empty());
+}

@@ -1,0 +1,58 @@
+//! What posting brings to the program.
+
+use platform::{
+    Db, DbError,
+    module::{Finding, Metric, Module, Role, Service},
+    outbox::Limits,
+    secrets::Secrets,
+};
+use utoipa::OpenApi;
+use uuid::Uuid;
+
+use crate::{
+    Dispatcher, SQL, alerts,
+    dispatcher::Deliveries,
+    http, monitor,
+    pull::{self, Puller},
+    retention,
+};
+
+pub const MODULE: Module = Module {
+    sql: SQL,
+    settings: &[],
+    metrics: &[
+        Metric::Counter("posting_sent_total", "deliveries that a provider accepted"),
+        Metric::Counter("posting_failed_total", "attempts that failed, by platform and what became of the delivery"),
+        Metric::Counter("beresta_pulls_total", "sources that were asked"),
+        Metric::Counter("beresta_pulls_failed_total", "sources that could not be read"),
+    ],
+    alerts: Some(alerts::ALERTS),
+    openapi: Some(<http::Docs as OpenApi>::openapi),
+};
+
+pub fn service(deliveries: Deliveries, limits: Limits) -> Service {
+    let (db, fetcher, objects) = (deliveries.db.clone(), deliveries.fetcher.clone(), deliveries.objects.clone());
+    let puller = Puller::new(db.clone(), fetcher.clone(), pull::Secrets::default());
+    pull::add_jobs(Service::default(), &puller)
+        .routes(http::router(fetcher))
+        .worker(Role::Dispatcher, move |stop| Dispatcher::new(deliveries, limits).run(stop))
+        .worker(Role::Monitor, move |stop| monitor::run(db, stop))
+        .retention(retention::rules(&objects))
+        .check("credentials", check_credentials)
+}
+
+/// Whether the secrets behind the credentials of all workspaces can be read from here.
+async fn check_credentials(db: Db) -> Result<Vec<Finding>, DbError> {
+    let query = "select workspace_id, auth_ref, platform, secret_ref from posting.credential_bindings";
+    let bindings: Vec<(Uuid, String, String, String)> = sqlx::query_as(query).fetch_all(db.pool()).await?;
+    let secrets = Secrets::default();
+    let broken = bindings.iter().filter_map(|(workspace, auth_ref, platform, reference)| {
+        let problem = secrets.find(reference).err()?;
+        Some(Finding::Warning(format!("credential `{auth_ref}` for {platform} in workspace {workspace}: {problem}")))
+    });
+    let mut findings: Vec<Finding> = broken.collect();
+    if findings.is_empty() {
+        findings.push(Finding::Ok(format!("{} of {} can be read", bindings.len(), bindings.len())));
+    }
+    Ok(findings)
+}

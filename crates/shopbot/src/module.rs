@@ -1,0 +1,53 @@
+//! What the shop bot brings to the program.
+
+use platform::{
+    Db, DbError,
+    module::{Finding, Metric, Module, Role, Service},
+    outbox::Limits,
+    secrets::Secrets,
+};
+use utoipa::OpenApi;
+use uuid::Uuid;
+
+use crate::{SQL, Sender, alerts, bot_module, http, monitor, retention, sender::Answers};
+
+/// Answers that one process sends at once.
+const IN_FLIGHT_MAX: usize = 256;
+
+pub const MODULE: Module = Module {
+    sql: SQL,
+    settings: &[],
+    metrics: &[
+        Metric::Counter("shopbot_messages_total", "messages of customers, by provider and what became of them"),
+        Metric::Counter("shopbot_answers_total", "attempts to send an answer, by what became of it"),
+    ],
+    alerts: Some(alerts::ALERTS),
+    openapi: Some(<http::Docs as OpenApi>::openapi),
+};
+
+pub fn service(answers: Answers) -> Service {
+    let db = answers.db.clone();
+    Service::default()
+        .routes(http::router())
+        .bots(bot_module())
+        .worker(Role::Dispatcher, move |stop| Sender::new(answers, Limits::of(IN_FLIGHT_MAX)).run(stop))
+        .worker(Role::Monitor, move |stop| monitor::run(db, stop))
+        .retention(retention::rules())
+        .check("bots", check_tokens)
+}
+
+/// Whether the tokens of the bots of all workspaces can be read from here.
+async fn check_tokens(db: Db) -> Result<Vec<Finding>, DbError> {
+    let query = "select workspace_id, provider, secret_ref from core.bots where serves = 'shopbot' and enabled";
+    let bots: Vec<(Uuid, String, String)> = sqlx::query_as(query).fetch_all(db.pool()).await?;
+    let secrets = Secrets::default();
+    let broken = bots.iter().filter_map(|(workspace, provider, reference)| {
+        let problem = secrets.find(reference).err()?;
+        Some(Finding::Warning(format!("the token of the {provider} bot in workspace {workspace}: {problem}")))
+    });
+    let mut findings: Vec<Finding> = broken.collect();
+    if findings.is_empty() {
+        findings.push(Finding::Ok(format!("the tokens of {} bots can be read", bots.len())));
+    }
+    Ok(findings)
+}

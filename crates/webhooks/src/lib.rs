@@ -1,0 +1,16 @@
+//! Webhooks: tells programs outside of events, at least once each, signed as Standard Webhooks says.
+
+mod error;
+mod module;
+mod sql;
+mod store;
+
+pub mod http;
+pub mod manage;
+pub mod reads;
+pub mod sender;
+pub mod signature;
+
+pub use module::{MODULE, retention, service};
+pub use sender::Sender;
+pub use sql::SQL;
