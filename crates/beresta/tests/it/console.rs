@@ -25,22 +25,32 @@ pub(crate) struct Browser {
     _profile: tempfile::TempDir,
 }
 
+/// chromedriver takes a free port of IPv4 and then the same one of IPv6, where somebody else may have it: it ends, and is started again.
+const DRIVER_TRIES: usize = 10;
+
+fn start_driver() -> Option<(Child, String)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        // A group of its own, so that the browser ends with its driver.
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver is installed; `cargo xtask test` installs it");
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let port = lines.find_map(|line| line.split("successfully on port ").nth(1).map(|port| port.trim_end_matches('.').to_owned()));
+    let Some(port) = port else {
+        driver.wait().unwrap();
+        return None;
+    };
+    // Read on, so that it never waits for somebody to read its words.
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
+}
+
 impl Browser {
     pub(crate) async fn open(width: u32, height: u32, is_dark: bool) -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            // A group of its own, so that the browser ends with its driver.
-            .process_group(0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is installed; `cargo xtask test` installs it");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let port =
-            lines.find_map(|line| line.split("successfully on port ").nth(1).map(|port| port.trim_end_matches('.').to_owned()));
-        let port = port.expect("chromedriver says where it is");
-        // Read on, so that it never waits for somebody to read its words.
-        std::thread::spawn(move || lines.for_each(drop));
+        let (driver, port) = (0..DRIVER_TRIES).find_map(|_| start_driver()).expect("chromedriver says where it is");
         let profile = tempfile::tempdir().unwrap();
         let mut args = vec![
             "--headless".to_owned(),

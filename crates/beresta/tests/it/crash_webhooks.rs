@@ -33,6 +33,12 @@ impl Drop for Receiver {
     }
 }
 
+/// An update of deliveries by one who has locked their subscriptions first, as everybody does: without that it can end in a deadlock
+/// with a claim.
+fn in_turn(change: &str) -> String {
+    format!("select from core.webhook_subscriptions order by workspace_id, subscription_id for update; update ops.webhook_deliveries set {change}")
+}
+
 struct Stage {
     db: TestDb,
     workspace: WorkspaceId,
@@ -61,8 +67,9 @@ impl Stage {
         Self { db, workspace, dir, port, secret, server: None, receiver: None, deaths: (0, 0) }
     }
 
-    async fn run(&self, statement: &'static str) {
-        sqlx::query(statement).execute(self.db.db.pool()).await.unwrap();
+    async fn run(&self, statement: &str) {
+        // Several statements in one call are one transaction.
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned())).execute(self.db.db.pool()).await.unwrap();
     }
 
     /// Starts what is not there. What a dead server held comes back without waiting for its lease: it is certain that it is dead.
@@ -71,8 +78,7 @@ impl Stage {
             self.kill_server();
         }
         if self.server.is_none() {
-            self.run("update ops.webhook_deliveries set claimed_until = now() - interval '1 second' where status = 'sending'")
-                .await;
+            self.run(&in_turn("claimed_until = now() - interval '1 second' where status = 'sending'")).await;
             let mut command =
                 beresta(&["serve", "--listen", "127.0.0.1:0", "--roles", "dispatcher", "--database-url", &self.db.url]);
             command.arg("--data-dir").arg(self.dir.path());
@@ -90,8 +96,7 @@ impl Stage {
             self.receiver = Some(Receiver(child));
         }
         // Time runs ahead for what waits.
-        self.run("update ops.webhook_deliveries set next_attempt_at = now() where status = 'retry' and next_attempt_at > now()")
-            .await;
+        self.run(&in_turn("next_attempt_at = now() where status = 'retry' and next_attempt_at > now()")).await;
         self.run("update core.webhook_subscriptions set failures = 0, failing_since = null, closed_until = null").await;
     }
 

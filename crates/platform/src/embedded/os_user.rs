@@ -65,6 +65,9 @@ pub(super) fn make_dir(dir: &Path, mode: u32) -> std::io::Result<()> {
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
         fs::create_dir_all(parent)?;
     }
-    fs::DirBuilder::new().mode(mode).create(dir)?;
-    fs::set_permissions(dir, fs::Permissions::from_mode(mode))
+    match fs::DirBuilder::new().mode(mode).create(dir) {
+        // Another process made it since the look above.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
+        made => made.and_then(|()| fs::set_permissions(dir, fs::Permissions::from_mode(mode))),
+    }
 }
