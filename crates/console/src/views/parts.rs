@@ -1,9 +1,8 @@
 //! Parts that several pages have.
 
-use std::fmt;
-
 use askama::Template;
 use jiff::Timestamp;
+pub use platform::console::Tone;
 
 use super::write::{age, grouped, query_value};
 
@@ -14,33 +13,6 @@ macro_rules! html_safe {
 pub(crate) use html_safe;
 
 html_safe!(Badge, Counter, EmptyNote, Fact, FilterForm, PageLink, Moment, Pager, Trace, Waits);
-
-/// How serious a state is. It becomes a class name, which gives the colour and the shape of the mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// Finished well, or healthy.
-    Good,
-    /// At work right now.
-    Busy,
-    /// Recovers by itself, or wants a look.
-    Warn,
-    /// Needs a person.
-    Bad,
-    /// Waiting; nothing to say.
-    Quiet,
-}
-
-impl fmt::Display for Tone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Good => "good",
-            Self::Busy => "busy",
-            Self::Warn => "warn",
-            Self::Bad => "bad",
-            Self::Quiet => "quiet",
-        })
-    }
-}
 
 /// A word with a tone.
 #[derive(Debug, Clone, Template)]

@@ -1,5 +1,7 @@
 //! How things are written.
 
+pub use platform::console::shell_word;
+
 /// A distance in time, in its largest whole unit: `59 s`, `3 min`, `47 h`, `2 d`. The script says the same.
 pub fn age(seconds: u64) -> String {
     let (unit, word) = match seconds {
@@ -34,12 +36,6 @@ pub fn grouped(value: i64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// A word of a shell command, in quotes where the shell would split or interpret it.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A value as it is written in the query of an address.

@@ -11,7 +11,7 @@ use axum::{
 use console::Info;
 use futures::{StreamExt, future::BoxFuture};
 use jiff::Timestamp;
-use kernel::{Scope, Scopes, WorkspaceId};
+use kernel::{Bundle, Scopes, WorkspaceId};
 use platform::{
     DbError,
     bus::Bus,
@@ -52,7 +52,7 @@ impl Stage {
     async fn new() -> Self {
         let db = TestDb::new().await;
         let workspace = db.workspace("shop").await;
-        let scopes = Scopes::from_iter([Scope::Console]);
+        let scopes = Scopes::from_iter([Bundle::Console]);
         let (_, token) = tokens::create(db.db.pool(), workspace, "t", &scopes, None, None).await.unwrap();
         let stop = CancellationToken::new();
         let bus = Bus::new(db.db.clone());
@@ -104,7 +104,7 @@ async fn a_page_of_a_module_has_the_layout_a_place_in_the_menu_and_a_region_of_i
         "What was noted.",
         r#"data-topics="notes""#,
         r#"data-fragment="notes""#,
-        "<td>&lt;script&gt;alert(1)&lt;/script&gt;</td>",
+        r#"data-label="Note">&lt;script&gt;alert(1)&lt;/script&gt;</td>"#,
         "tag=&#39;b&#39;&amp;more",
     ] {
         assert!(page.contains(words), "{words}: {page}");
