@@ -1,5 +1,7 @@
 //! Beresta: what a bot was told, did and said is never lost, never done twice, and can always be read back.
 
+#[cfg(test)]
+mod adding_a_module;
 mod alerts;
 mod cli;
 mod commands;

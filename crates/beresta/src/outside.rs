@@ -15,13 +15,13 @@ use crate::{alerts::MessengersAndMail, config::Config};
 
 #[derive(Clone)]
 pub(crate) struct Outside {
-    messengers: Messengers,
+    pub(crate) messengers: Messengers,
     pub(crate) fetcher: Fetcher,
     pub(crate) credentials: Credentials,
     /// The same rules with the limits of webhooks.
     webhook_fetcher: Fetcher,
     /// The tokens of the bots, and the secrets of webhooks.
-    secrets: Secrets,
+    pub(crate) secrets: Secrets,
 }
 
 impl Outside {
