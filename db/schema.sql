@@ -10341,7 +10341,8 @@ CREATE TABLE core.api_tokens (
     person text,
     CONSTRAINT token_is_a_sha256 CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT token_name_short CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
-    CONSTRAINT token_person_plain CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text) AND (person !~ '[[:cntrl:]\u2028\u2029]'::text)))
+    CONSTRAINT token_person_plain CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text) AND (person !~ '[[:cntrl:]\u2028\u2029]'::text))),
+    CONSTRAINT token_scopes_are_names CHECK (((array_to_string(scopes, ' '::text) ~ '^([a-z][a-z0-9_]*(:[a-z][a-z0-9_]*)?( [a-z][a-z0-9_]*(:[a-z][a-z0-9_]*)?)*)?$'::text) AND (string_to_array(array_to_string(scopes, ' '::text), ' '::text) = scopes)))
 );
 
 ALTER TABLE ONLY core.api_tokens FORCE ROW LEVEL SECURITY;
@@ -10352,6 +10353,13 @@ ALTER TABLE ONLY core.api_tokens FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.api_tokens IS 'API tokens; only the SHA-256 of a token is stored.';
+
+
+--
+-- Name: COLUMN api_tokens.scopes; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.api_tokens.scopes IS 'What it may do: scopes of modules (posting:write) and bundles (read, write, console). A name that no module asks for grants nothing.';
 
 
 --

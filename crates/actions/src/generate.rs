@@ -13,7 +13,7 @@ use crate::{
         ChatList, ChatMessage, ChatRead, Lang, MessageAnswer, MessageList, MessageRole, NewMessage, NewMessageInChat, Outcome,
         StartAction, TIMEOUT, UpdateAction, default_text, error_text,
     },
-    http,
+    http, scopes,
 };
 
 const HEAD: &str = "// Generated from crates/actions/src/contract; see docs/actions.md. Do not edit.\n";
@@ -134,7 +134,7 @@ pub fn json_schema() -> String {
 pub fn open_api() -> String {
     let mut document = http::Docs::openapi();
     "Beresta: chats and actions of bots".clone_into(&mut document.info.title);
-    docs::openapi_json(&document) + "\n"
+    docs::openapi_json(&document, scopes::ALL) + "\n"
 }
 
 /// The same types where JSON Schema keeps them.

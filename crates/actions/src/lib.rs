@@ -13,6 +13,7 @@ pub mod glance;
 pub mod http;
 pub mod reads;
 pub mod retention;
+pub mod scopes;
 pub mod watchdog;
 
 pub use clean::display_text;

@@ -10,7 +10,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{Limits, SQL, http, retention, watchdog};
+use crate::{Limits, SQL, http, retention, scopes, watchdog};
 
 const SETTINGS: &[Setting] = &[
     setting(
@@ -68,6 +68,7 @@ pub const MODULE: Module = Module {
         Metric::Counter("actions_timeouts_total", "actions that the watchdog ended because their deadline was over"),
         Metric::Gauge("actions_streams_open", "people who watch a chat through this process right now"),
     ],
+    scopes: scopes::ALL,
     alerts: None,
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };

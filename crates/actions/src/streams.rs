@@ -8,9 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::{Scope, Secret};
+use kernel::Secret;
 use platform::http::{App, Ctx};
 use uuid::Uuid;
+
+use crate::scopes;
 
 /// What streams may cost.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +125,7 @@ impl Seat {
         }
         let _asking = Asking(self);
         let answer = match Ctx::authenticate(app, token).await {
-            Ok(ctx) => Some(may_read(&ctx)),
+            Ok(ctx) => Some(ctx.principal.scopes.contains(scopes::WATCH)),
             Err(problem) if problem.status == 401 => Some(false),
             // A database that does not answer takes no rights away, and gives none.
             Err(_) => None,
@@ -145,12 +147,6 @@ impl Drop for Asking<'_> {
             known.is_asking = false;
         }
     }
-}
-
-/// Whoever may see the workspace in the console may read its chats.
-pub(crate) fn may_read(ctx: &Ctx) -> bool {
-    let scopes = &ctx.principal.scopes;
-    scopes.contains(Scope::Read) || scopes.contains(Scope::Console)
 }
 
 impl Drop for Seat {

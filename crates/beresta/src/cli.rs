@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use platform::http::docs;
 
 use crate::{
     commands,
     commands::{ops::args::OpsCommand, webhook::args::WebhookCommand},
     config::Config,
-    telemetry,
+    modules, telemetry,
 };
 
 #[derive(Parser)]
@@ -238,8 +239,8 @@ pub(crate) struct TokenCreate {
     /// Name or id of the workspace
     #[arg(long)]
     pub(crate) workspace: String,
-    /// What it may do: console, read, write; several are possible
-    #[arg(long = "scope", required = true, num_args = 1.., value_delimiter = ',')]
+    /// What it may do: `read`, `write`, `console`, or rights of one module such as `posting:write`; several are possible
+    #[arg(long = "scope", required = true, num_args = 1.., value_delimiter = ',', long_help = scope_help())]
     pub(crate) scopes: Vec<String>,
     /// What it is for
     #[arg(long, default_value = "command line")]
@@ -255,6 +256,10 @@ pub(crate) struct TokenCreate {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) place: Place,
+}
+
+fn scope_help() -> String {
+    format!("What it may do; several are possible:\n\n{}", docs::list_scopes(&modules::scopes()))
 }
 
 pub(crate) async fn run() -> Result<ExitCode> {

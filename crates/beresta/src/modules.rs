@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kernel::Scope;
 use planner::Planner;
 use platform::{
     http::App,
@@ -13,19 +14,34 @@ use platform::{
 use crate::{config::Config, outside::Outside};
 
 /// What the modules are, in the order of installation.
-pub(crate) const ALL: &[Module] =
-    &[module::PLATFORM, posting::MODULE, shopbot::MODULE, actions::MODULE, planner::MODULE, webhooks::MODULE];
+pub(crate) const ALL: &[Module] = &[
+    module::PLATFORM,
+    posting::MODULE,
+    shopbot::MODULE,
+    actions::MODULE,
+    planner::MODULE,
+    webhooks::MODULE,
+    #[cfg(test)]
+    echobot::MODULE,
+];
 
 /// What they do in this process. The surface of the chats is shared with the console, so that the limits of streams count both.
 pub(crate) fn services(config: &Config, app: &App, outside: &Outside, chats: &Arc<actions::http::Surface>) -> Vec<Service> {
-    vec![
+    Vec::from([
         module::platform_service(),
         posting::service(outside.deliveries(app), Limits::of(config.dispatch_in_flight_max)),
         shopbot::service(outside.answers(app)),
         actions::service(&app.db, config.actions.clone(), Arc::clone(chats)),
         planner::service(&Planner::new(app.db.clone()), &config.planner),
         webhooks::service(outside.webhook_deliveries(app), outside.webhook_desk(&app.db, config)),
-    ]
+        #[cfg(test)]
+        echobot::service(app.db.clone(), outside.messengers.clone(), outside.secrets.clone()),
+    ])
+}
+
+/// The rights that there are.
+pub(crate) fn scopes() -> Vec<Scope> {
+    ALL.iter().flat_map(|module| module.scopes).copied().collect()
 }
 
 pub(crate) fn sql() -> Vec<install::Module> {
@@ -35,6 +51,8 @@ pub(crate) fn sql() -> Vec<install::Module> {
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
+
+    use kernel::{Bundle, Scopes};
 
     use super::*;
 
@@ -56,13 +74,43 @@ mod tests {
         }
     }
 
+    /// Changing this list changes what tokens that are in use may do.
+    #[test]
+    fn a_bundle_has_what_it_always_had_in_every_module() {
+        let of = |bundle: Bundle| -> BTreeSet<&str> {
+            let token = Scopes::from_iter([bundle]);
+            scopes().into_iter().filter(|scope| token.contains(*scope)).map(|scope| scope.name).collect()
+        };
+        let modules = ["planner", "platform", "posting", "shopbot", "webhooks"];
+        let read = modules.map(|module| format!("{module}:read"));
+        let write = modules.map(|module| format!("{module}:write"));
+        assert_eq!(of(Bundle::Console), BTreeSet::from(["chat:watch", "console:view"]));
+        assert_eq!(of(Bundle::Read), read.iter().map(String::as_str).chain(["chat:watch"]).collect());
+        assert_eq!(of(Bundle::Write), write.iter().map(String::as_str).chain(["chat:write"]).collect());
+        assert_eq!(scopes().iter().map(|scope| scope.name).collect::<BTreeSet<_>>().len(), scopes().len(), "a name twice");
+    }
+
+    #[test]
+    fn every_scope_is_in_the_manual_with_its_words() {
+        let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md")).unwrap();
+        for scope in scopes() {
+            let bundles: Vec<String> = scope.bundles.iter().map(|bundle| format!("`{}`", bundle.as_str())).collect();
+            let row = format!("| `{}` | {} | {} |", scope.name, scope.allows, bundles.join(", "));
+            assert!(manual.contains(&row), "docs/operations.md lacks {row}");
+        }
+    }
+
     #[test]
     fn every_metric_is_described_by_the_module_that_counts_it() {
         let mut names = BTreeSet::new();
         for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap() {
-            let sources = entry.unwrap().path().join("src");
-            if sources.is_dir() {
-                counted(&sources, &mut names);
+            let dir = entry.unwrap().path();
+            // A crate, and the ones inside it.
+            for inner in fs::read_dir(&dir).unwrap().map(|inner| inner.unwrap().path()).chain([dir]) {
+                let sources = inner.join("src");
+                if sources.is_dir() {
+                    counted(&sources, &mut names);
+                }
             }
         }
         let described: BTreeSet<String> =

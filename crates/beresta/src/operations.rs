@@ -128,5 +128,5 @@ pub(crate) fn openapi_json() -> String {
     for openapi in modules::ALL.iter().filter_map(|module| module.openapi) {
         document.merge(openapi());
     }
-    docs::openapi_json(&document)
+    docs::openapi_json(&document, &modules::scopes())
 }

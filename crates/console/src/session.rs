@@ -10,8 +10,11 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
-use kernel::{Problem, Scope, Secret};
-use platform::http::{App, Ctx, Failure, current_trace};
+use kernel::{Problem, Secret};
+use platform::{
+    http::{App, Ctx, Failure, current_trace},
+    scopes,
+};
 use serde::Deserialize;
 
 use crate::{
@@ -77,7 +80,7 @@ impl FromRequestParts<App> for Visitor {
             return Err(PageError(Problem::forbidden("this request came from another site")).into_response());
         }
         let ctx = match Ctx::authenticate(app, &token).await {
-            Ok(ctx) if ctx.principal.scopes.contains(Scope::Console) => ctx,
+            Ok(ctx) if ctx.principal.scopes.contains(scopes::CONSOLE) => ctx,
             Ok(_) => return Err(sign_in()),
             Err(problem) if problem.status == 401 => return Err(sign_in()),
             Err(problem) => return Err(PageError(problem).into_response()),
@@ -179,7 +182,7 @@ async fn sign_in(
     let is_plain = token.expose().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     let found = if is_plain { Ctx::authenticate(&app, &token).await } else { Err(Problem::unauthorized("")) };
     match found {
-        Ok(ctx) if ctx.principal.scopes.contains(Scope::Console) => {
+        Ok(ctx) if ctx.principal.scopes.contains(scopes::CONSOLE) => {
             let cookie = set_cookie(&info, token.expose(), 30 * 24 * 3600);
             ([(header::SET_COOKIE, cookie)], Redirect::to(&next)).into_response()
         }

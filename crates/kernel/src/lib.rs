@@ -19,5 +19,5 @@ pub use ids::{TraceId, WorkspaceId, new_id};
 pub use oid::{ObjectId, Oid};
 pub use problem::{Kind, Problem};
 pub use retry::{Next, RetryPolicy};
-pub use scope::{Scope, Scopes};
+pub use scope::{Bundle, Scope, Scopes};
 pub use secret::{Secret, SecretRef};

@@ -14,6 +14,7 @@ pub mod engine;
 pub mod glance;
 pub mod mcp;
 pub mod retention;
+pub mod scopes;
 
 pub use engine::{Answer, Applied, Caller, Planner, ReadTool, Settings, Watch};
 pub use module::{MODULE, PlannerSettings, service};

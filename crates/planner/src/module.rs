@@ -7,7 +7,7 @@ use platform::{
     settings::{Setting, SettingError, Values, list, setting},
 };
 
-use crate::{Planner, SQL, Settings, mcp, retention};
+use crate::{Planner, SQL, Settings, mcp, retention, scopes};
 
 const SETTINGS: &[Setting] = &[
     setting(
@@ -65,6 +65,7 @@ pub const MODULE: Module = Module {
         Metric::Counter("planner_batches_total", "batches of actions that were applied"),
         Metric::Histogram("planner_call_seconds", "how long calls of assistants took"),
     ],
+    scopes: scopes::ALL,
     alerts: None,
     // MCP describes itself to its clients.
     openapi: None,

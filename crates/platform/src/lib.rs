@@ -18,6 +18,7 @@ pub mod outbox;
 pub mod process;
 pub mod reads;
 pub mod retention;
+pub mod scopes;
 pub mod secrets;
 pub mod settings;
 pub mod tokens;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use futures::{FutureExt, future::BoxFuture};
-use kernel::WorkspaceId;
+use kernel::{Scope, WorkspaceId};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use utoipa::openapi::OpenApi;
@@ -19,6 +19,7 @@ use crate::{
     install,
     jobs::{self, JobType, NewJob, Registry},
     retention::{self, RetentionRule},
+    scopes,
     settings::Setting,
 };
 
@@ -112,6 +113,8 @@ pub struct Module {
     pub sql: install::Module,
     pub settings: &'static [Setting],
     pub metrics: &'static [Metric],
+    /// The rights that its routes ask for. Which bundles have one is said there.
+    pub scopes: &'static [Scope],
     /// How its alerts are worded; what is wrong is found by `SCHEMA.find_trouble`.
     pub alerts: Option<AlertSource>,
     /// Nothing for a module that has no paths, or whose protocol describes itself.
@@ -233,6 +236,7 @@ pub const PLATFORM: Module = Module {
         Metric::Gauge("beresta_jobs_oldest_due_seconds", "how long the oldest job that is due has waited"),
         Metric::Gauge("beresta_oldest_transaction_seconds", "how long the oldest transaction has been open"),
     ],
+    scopes: scopes::ALL,
     alerts: Some(alerts::PLATFORM),
     openapi: Some(platform_openapi),
 };

@@ -62,7 +62,7 @@ pub async fn authenticate(db: impl PgExecutor<'_>, token: &Secret) -> Result<Opt
         workspace_name: found.workspace_name,
         token_id: found.token_id,
         token_name: found.token_name,
-        scopes: Scopes::from_stored(&found.scopes),
+        scopes: found.scopes.iter().collect(),
         person: found.person,
     }))
 }

@@ -13,6 +13,7 @@ pub mod ops;
 pub mod pull;
 pub mod reads;
 pub mod retention;
+pub mod scopes;
 
 pub use dispatcher::Dispatcher;
 pub use module::{MODULE, service};

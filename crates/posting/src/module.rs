@@ -14,7 +14,7 @@ use crate::{
     dispatcher::Deliveries,
     http, monitor,
     pull::{self, Puller},
-    retention,
+    retention, scopes,
 };
 
 pub const MODULE: Module = Module {
@@ -26,6 +26,7 @@ pub const MODULE: Module = Module {
         Metric::Counter("beresta_pulls_total", "sources that were asked"),
         Metric::Counter("beresta_pulls_failed_total", "sources that could not be read"),
     ],
+    scopes: scopes::ALL,
     alerts: Some(alerts::ALERTS),
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };

@@ -12,6 +12,7 @@ pub mod monitor;
 pub mod reads;
 pub mod retention;
 pub mod scenarios;
+pub mod scopes;
 pub mod sender;
 pub mod talk;
 

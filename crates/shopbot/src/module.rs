@@ -9,7 +9,7 @@ use platform::{
 use utoipa::OpenApi;
 use uuid::Uuid;
 
-use crate::{SQL, Sender, alerts, bot_module, http, monitor, retention, sender::Answers};
+use crate::{SQL, Sender, alerts, bot_module, http, monitor, retention, scopes, sender::Answers};
 
 /// Answers that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
@@ -21,6 +21,7 @@ pub const MODULE: Module = Module {
         Metric::Counter("shopbot_messages_total", "messages of customers, by provider and what became of them"),
         Metric::Counter("shopbot_answers_total", "attempts to send an answer, by what became of it"),
     ],
+    scopes: scopes::ALL,
     alerts: Some(alerts::ALERTS),
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };

@@ -1,7 +1,7 @@
 //! What the tests of every module start from: one workspace at a frozen time, a folder, tokens, and SQL as the program and as the owner.
 
 use jiff::SignedDuration;
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use kernel::{Scopes, Secret, WorkspaceId};
 use platform::{
     Db, Module,
     bus::Bus,
@@ -71,13 +71,13 @@ impl World {
         self.test.clock.advance(SignedDuration::from_secs(seconds));
     }
 
-    pub async fn token(&self, scopes: &[Scope]) -> Secret {
+    pub async fn token(&self, scopes: &[impl AsRef<str>]) -> Secret {
         self.token_in(self.workspace, None, scopes).await
     }
 
     /// A token of a workspace that names a person, or none.
-    pub async fn token_in(&self, workspace: WorkspaceId, person: Option<&str>, scopes: &[Scope]) -> Secret {
-        let scopes: Scopes = scopes.iter().copied().collect();
+    pub async fn token_in(&self, workspace: WorkspaceId, person: Option<&str>, scopes: &[impl AsRef<str>]) -> Secret {
+        let scopes: Scopes = scopes.iter().collect();
         tokens::create(self.test.db.pool(), workspace, "test", &scopes, None, person).await.expect("a token is made").1
     }
 

@@ -1,5 +1,6 @@
 //! Webhooks: tells programs outside of events, at least once each, signed as Standard Webhooks says.
 
+mod console;
 mod error;
 mod module;
 mod sql;
@@ -8,6 +9,7 @@ mod store;
 pub mod http;
 pub mod manage;
 pub mod reads;
+pub mod scopes;
 pub mod sender;
 pub mod signature;
 

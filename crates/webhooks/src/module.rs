@@ -7,7 +7,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, Sender, http, manage::Desk, sender::WebhookDeliveries};
+use crate::{SQL, Sender, console, http, manage::Desk, scopes, sender::WebhookDeliveries};
 
 /// Deliveries that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
@@ -16,6 +16,7 @@ pub const MODULE: Module = Module {
     sql: SQL,
     settings: &[],
     metrics: &[Metric::Counter("webhooks_deliveries_total", "attempts to deliver an event, by what became of the delivery")],
+    scopes: scopes::ALL,
     alerts: None,
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
@@ -25,6 +26,7 @@ pub fn service(deliveries: WebhookDeliveries, desk: Desk) -> Service {
         .routes(http::router(desk))
         .worker(Role::Dispatcher, move |stop| Sender::new(deliveries, Limits::of(IN_FLIGHT_MAX)).run(stop))
         .retention(retention())
+        .page(console::PAGE)
 }
 
 pub fn retention() -> Vec<RetentionRule> {

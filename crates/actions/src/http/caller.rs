@@ -6,7 +6,7 @@ use axum::{
     extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
-use kernel::{Scope, Secret, WorkspaceId};
+use kernel::{Secret, WorkspaceId};
 use platform::{
     DbError,
     http::{App, Ctx, Failure, bearer},
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     contract::{Lang, Outcome, Refusal},
-    streams,
+    scopes,
 };
 
 pub(super) struct Caller {
@@ -34,14 +34,11 @@ impl Caller {
     }
 
     pub(super) fn may_read(&self) -> Result<(), Failure> {
-        if streams::may_read(&self.ctx) {
-            return Ok(());
-        }
-        self.ctx.require(Scope::Read).map_err(Failure)
+        self.ctx.require(scopes::WATCH).map_err(Failure)
     }
 
     pub(super) fn may_write(&self) -> Result<(), Failure> {
-        self.ctx.require(Scope::Write).map_err(Failure)
+        self.ctx.require(scopes::WRITE).map_err(Failure)
     }
 
     /// The token names the workspace. Whoever names one as well has to name the same; any other is one that does not exist.

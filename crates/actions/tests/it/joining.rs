@@ -1,7 +1,7 @@
 //! Snapshot and stream join without a hole: on mount, on reconnect, across processes and restarts, and when too much time has passed.
 
 use actions::contract::ACTIONS_LISTED_MAX;
-use kernel::Scope;
+use kernel::Bundle;
 use serde_json::json;
 
 use crate::world::World;
@@ -170,7 +170,7 @@ async fn a_cursor_of_another_workspace_opens_nothing_of_it() {
     let cursor = world.get("/api/chat/actions?chatId=c").await["cursor"].as_str().unwrap().to_owned();
     world.say("c", "ours").await;
     let theirs = world.test.workspace("theirs").await;
-    let token = world.token_in(theirs, None, &[Scope::Read, Scope::Write]).await;
+    let token = world.token_in(theirs, None, &[Bundle::Read, Bundle::Write]).await;
     let mut watching = world.here.watch(&token, &format!("/api/chats/c/events?since={cursor}"), &[]).await;
     let message = Some(json!({ "text": "theirs" }));
     assert_eq!(world.here.ask(&token, "POST", "/api/chats/c/messages", message, &[]).await.0, 201);

@@ -1,6 +1,6 @@
 //! What is refused, with which status, code and words.
 
-use kernel::Scope;
+use kernel::Bundle;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -37,7 +37,7 @@ async fn an_id_is_unique_in_its_workspace_and_means_nothing_in_another() {
     let world = World::new().await;
     world.start("a", json!({})).await;
     let theirs = world.test.workspace("theirs").await;
-    let token = world.token_in(theirs, None, &[Scope::Read, Scope::Write]).await;
+    let token = world.token_in(theirs, None, &[Bundle::Read, Bundle::Write]).await;
     let update = Some(json!({ "actionId": "a", "status": "done" }));
     let (status, answer) = world.here.ask(&token, "POST", "/api/chat/actions/update", update, &[]).await;
     assert_eq!((status, &answer["error"]["details"]["code"]), (404, &json!("actions.unknown_action")));
@@ -162,9 +162,9 @@ async fn errors_are_in_russian_and_in_english_for_those_who_prefer_it() {
 #[tokio::test]
 async fn a_token_that_may_not_is_refused() {
     let world = World::new().await;
-    let reader = world.token(&[Scope::Read]).await;
-    let writer = world.token(&[Scope::Write]).await;
-    let console = world.token(&[Scope::Console]).await;
+    let reader = world.token(&[Bundle::Read]).await;
+    let writer = world.token(&[Bundle::Write]).await;
+    let console = world.token(&[Bundle::Console]).await;
     let start = || Some(json!({ "chatId": "c", "actionId": "a", "actionType": "x" }));
     for token in [&reader, &console] {
         assert_eq!(world.here.ask(token, "POST", "/api/chat/actions/start", start(), &[]).await.0, 403);

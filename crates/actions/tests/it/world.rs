@@ -5,7 +5,7 @@ use std::{ops::Deref, time::Duration};
 use actions::http::{Settings, Surface};
 use axum::{Router, body::BodyDataStream};
 use futures::StreamExt;
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use platform::http::{App, Limits, wrap};
 use serde_json::{Value, json};
 use testkit::{PATIENCE, http};
@@ -48,7 +48,7 @@ impl World {
     pub(crate) async fn with(settings: Settings) -> Self {
         let ground = testkit::World::new(MODULES).await;
         let here = Server::start(ground.app(ground.test.db.clone()), settings);
-        let token = ground.token(&[Scope::Read, Scope::Write]).await;
+        let token = ground.token(&[Bundle::Read, Bundle::Write]).await;
         Self { ground, here, token }
     }
 

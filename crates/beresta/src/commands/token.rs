@@ -4,16 +4,16 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use jiff::{SignedDuration, Timestamp};
-use kernel::{Scope, Scopes};
+use kernel::Scopes;
 use platform::{embedded::Use, tokens, workspaces};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::progress;
-use crate::{cli::TokenCreate, config::Config, database::Database};
+use crate::{cli::TokenCreate, config::Config, database::Database, modules};
 
 pub(crate) async fn create(config: &Config, create: &TokenCreate) -> Result<ExitCode> {
-    let scopes = create.scopes.iter().map(|name| name.parse::<Scope>()).collect::<Result<Scopes, _>>()?;
+    let scopes = Scopes::named(&create.scopes, &modules::scopes())?;
     if let Some(person) = &create.person
         && (person.trim().is_empty() || person.chars().count() > 64 || person.chars().any(char::is_control))
     {

@@ -77,7 +77,11 @@ async fn a_typo_is_answered_with_what_would_be_right() {
         (&["serve", "--roles", "api,boss"], "--roles: `api,boss` is not a list of roles out of api, dispatcher, runner, monitor"),
         (
             &["token", "create", "--workspace", "shop", "--scope", "root", "--database-url", &db.url],
-            "`root` is not a scope; the scopes are console, read, write",
+            "`root` is not a scope; the scopes are console, read, write, platform:read, ",
+        ),
+        (
+            &["token", "create", "--workspace", "shop", "--scope", "read,posting:wirte", "--database-url", &db.url],
+            "`posting:wirte` is not a scope; did you mean `posting:write`? the scopes are ",
         ),
         (
             &["token", "create", "--workspace", "shp", "--scope", "read", "--database-url", &db.url],

@@ -8,7 +8,7 @@ use std::{
 
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use kernel::{Bundle, Scopes, Secret, WorkspaceId};
 use platform::{
     jobs::{self, NewJob},
     tokens,
@@ -38,7 +38,8 @@ fn start_driver() -> Option<(Child, String)> {
         .spawn()
         .expect("chromedriver is installed; `cargo xtask test` installs it");
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let port = lines.find_map(|line| line.split("successfully on port ").nth(1).map(|port| port.trim_end_matches('.').to_owned()));
+    let port =
+        lines.find_map(|line| line.split("successfully on port ").nth(1).map(|port| port.trim_end_matches('.').to_owned()));
     let Some(port) = port else {
         driver.wait().unwrap();
         return None;
@@ -196,7 +197,7 @@ async fn a_person_signs_in_sees_the_overview_live_and_signs_out() {
     browser.sign_in(&stage.serving.base, "brs_wrong").await;
     assert!(browser.text("[role=alert]").await.contains("This token is not known"));
     let (_, weak) =
-        tokens::create(stage.db.db.pool(), stage.workspace, "r", &Scopes::from_iter([Scope::Read]), None, None).await.unwrap();
+        tokens::create(stage.db.db.pool(), stage.workspace, "r", &Scopes::from_iter([Bundle::Read]), None, None).await.unwrap();
     browser.sign_in(&stage.serving.base, weak.expose()).await;
     assert!(browser.text("[role=alert]").await.contains("lacks the scope `console`"));
 
@@ -283,6 +284,7 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
     stage.a_bot_with_everything_to_show().await;
     stage.a_chat_with_everything_to_show().await;
     let preview = stage.a_plan_with_everything_to_show().await;
+    let webhook_delivery = stage.a_webhook_with_everything_to_show().await;
     for n in 0..30 {
         stage.enqueue(json!({"n": n})).await;
     }
@@ -318,6 +320,8 @@ async fn no_page_is_wider_than_its_window_in_any_size_and_light() {
             "/planner",
             "/planner/previews",
             &preview,
+            "/webhooks",
+            &webhook_delivery,
             "/jobs",
             "/journal",
         ] {

@@ -1,6 +1,6 @@
 //! The planner in the console: what an assistant changes over MCP is seen by whoever may see it, and by nobody else.
 
-use kernel::{Scope, Scopes, Secret};
+use kernel::{Bundle, Scopes, Secret};
 use platform::tokens;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ impl Stage {
     }
 
     async fn assistant_of(&self, person: &str) -> Assistant {
-        let token = self.token_of(person, &Scopes::from_iter([Scope::Read, Scope::Write])).await;
+        let token = self.token_of(person, &Scopes::from_iter([Bundle::Read, Bundle::Write])).await;
         Assistant { base: self.serving.base.clone(), token }
     }
 
@@ -254,7 +254,7 @@ async fn a_token_that_names_a_person_sees_this_person_alone() {
     let (_, page) = stage.page(&stage.token, &format!("/planner?person={second}")).await;
     assert!(page.contains("Boris&#39;s goal"), "{page}");
 
-    let own = stage.token_of("Boris", &Scopes::from_iter([Scope::Console])).await;
+    let own = stage.token_of("Boris", &Scopes::from_iter([Bundle::Console])).await;
     let (_, page) = stage.page(&own, "/planner").await;
     assert!(page.contains("Boris&#39;s goal") && !page.contains("Anna"), "{page}");
     for path in

@@ -36,7 +36,9 @@ impl Drop for Receiver {
 /// An update of deliveries by one who has locked their subscriptions first, as everybody does: without that it can end in a deadlock
 /// with a claim.
 fn in_turn(change: &str) -> String {
-    format!("select from core.webhook_subscriptions order by workspace_id, subscription_id for update; update ops.webhook_deliveries set {change}")
+    format!(
+        "select from core.webhook_subscriptions order by workspace_id, subscription_id for update; update ops.webhook_deliveries set {change}"
+    )
 }
 
 struct Stage {

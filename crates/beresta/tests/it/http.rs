@@ -1,6 +1,6 @@
 //! What comes in wrong is answered with an envelope and words that help, and changes nothing.
 
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use kernel::{Bundle, Scopes, Secret, WorkspaceId};
 use platform::{
     jobs::{self, NewJob},
     tokens,
@@ -121,11 +121,11 @@ async fn a_missing_wrong_repeated_or_too_weak_token_is_refused() {
     refused(f.http.get(&url).bearer_auth("brs_wrong"), 401, "auth", "not known").await;
     refused(f.http.get(&url).bearer_auth("a").header("authorization", "Bearer b"), 401, "auth", "more than once").await;
     let (_, reader) =
-        tokens::create(f.db.db.pool(), f.workspace, "r", &Scopes::from_iter([Scope::Read]), None, None).await.unwrap();
+        tokens::create(f.db.db.pool(), f.workspace, "r", &Scopes::from_iter([Bundle::Read]), None, None).await.unwrap();
     let write =
         f.http.post(format!("{}/api/jobs/1/retry", f.serving.base)).bearer_auth(reader.expose()).json(&json!({"reason": "x"}));
-    let body = refused(write, 403, "auth", "lacks the scope `write`").await;
-    assert_eq!(body["error"]["details"]["required_scope"], "write");
+    let body = refused(write, 403, "auth", "lacks the scope `platform:write`").await;
+    assert_eq!(body["error"]["details"]["required_scope"], "platform:write");
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn alerts_are_listed_and_acknowledged_by_their_workspace_alone() {
     refused(acknowledge(json!({ "module": "posting", "alert": "nothing", "reason": "x" })), 404, "not_found", "alert").await;
     refused(acknowledge(json!({ "module": "posting", "alert": "dead_letters", "reason": " " })), 422, "validation", "reason")
         .await;
-    let read_only = Scopes::from_iter([Scope::Read]);
+    let read_only = Scopes::from_iter([Bundle::Read]);
     let (_, token) = tokens::create(f.db.db.pool(), f.workspace, "reader", &read_only, None, None).await.unwrap();
     let request = f.http.post(format!("{}/api/alerts/acknowledge", f.serving.base)).bearer_auth(token.expose()).json(&body);
     assert_eq!(request.send().await.unwrap().status(), 403);

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use kernel::{Bundle, Scopes, Secret, WorkspaceId};
 use platform::tokens;
 use serde_json::{Value, json};
 use testkit::{
@@ -37,7 +37,7 @@ impl Scene {
     }
 
     async fn make_token(db: &TestDb, workspace: WorkspaceId, person: Option<&str>) -> Secret {
-        let scopes: Scopes = [Scope::Read, Scope::Write].into_iter().collect();
+        let scopes: Scopes = [Bundle::Read, Bundle::Write].into_iter().collect();
         tokens::create(db.db.pool(), workspace, "assistant", &scopes, None, person).await.unwrap().1
     }
 

@@ -2,7 +2,7 @@
 
 use actions::glance::{self, ChatAtAGlance, ChatFilter};
 use axum::{Router, extract::Path, middleware, routing::get};
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::App;
 
 use super::data;
@@ -48,6 +48,6 @@ async fn chat(visitor: Visitor, Path(id): Path<String>) -> Shown {
     if !actions::contract::is_id(&id) {
         return Err(Problem::not_found("chat").into());
     }
-    let can_write = visitor.ctx.principal.scopes.contains(Scope::Write);
+    let can_write = visitor.ctx.principal.scopes.contains(actions::scopes::WRITE);
     visitor.show(PageHead::only_title(format!("Chat {id}")), &ChatRoom { id, can_write })
 }

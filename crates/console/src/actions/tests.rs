@@ -79,7 +79,7 @@ fn the_page_of_a_chat_has_places_for_messages_and_for_actions_and_they_are_not_t
     assert!(!html.contains("<script>") && !html.contains("style=") && !html.contains("onclick"));
     assert!(html.contains(r#"<div class="doings" role="status" aria-live="polite""#) && html.contains("data-say"));
     let html = ChatRoom { id: "c".to_owned(), can_write: false }.render().unwrap();
-    assert!(!html.contains("data-say") && html.contains("<code>write</code>"));
+    assert!(!html.contains("data-say") && html.contains("<code>chat:write</code>"));
 }
 
 #[test]

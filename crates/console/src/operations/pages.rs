@@ -8,7 +8,7 @@ use axum::{
     response::Redirect,
     routing::{get, post},
 };
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::{
     http::App,
     jobs::store,
@@ -86,7 +86,7 @@ struct RetryForm {
 
 async fn retry_job(visitor: Visitor, Path(id): Path<i64>, Form(form): Form<RetryForm>) -> Result<Redirect, PageError> {
     visitor.check_csrf(&form.csrf)?;
-    visitor.ctx.require(Scope::Write)?;
+    visitor.ctx.require(platform::scopes::WRITE)?;
     let mut tx = visitor.ctx.begin().await?;
     let principal = &visitor.ctx.principal;
     store::retry_job(&mut *tx, principal.workspace_id, id, &principal.token_name, "asked for in the console").await?;

@@ -13,14 +13,14 @@ mod undo;
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use kernel::{Problem, Scope, Scopes, TraceId, WorkspaceId};
+use kernel::{Problem, Scopes, TraceId, WorkspaceId};
 use platform::{Db, DbError, tokens::Principal};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 pub use reads::ReadTool;
 
-use crate::{calls::Calls, store, turns::Turns};
+use crate::{calls::Calls, scopes, store, turns::Turns};
 
 /// How long the answer of an apply is kept for retries with its key (`BERESTA_PLANNER_RESULTS_HOURS`).
 pub const RESULTS_KEPT: Duration = Duration::from_hours(7 * 24);
@@ -131,7 +131,7 @@ impl Planner {
 
     /// `preview_actions`: checks a batch, tries it, takes it back, and keeps what it would do for five minutes.
     pub async fn preview(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
-        match answer::lacks(caller, Scope::Write) {
+        match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => preview::preview(self, caller, arguments).await,
         }
@@ -139,7 +139,7 @@ impl Planner {
 
     /// `apply_actions`: carries a preview out in one transaction, once for its key.
     pub async fn apply(&self, caller: &Caller, arguments: &Map<String, Value>, watch: &dyn Watch) -> Result<Applied, DbError> {
-        match answer::lacks(caller, Scope::Write) {
+        match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(Applied::Answered(refused)),
             None => apply::apply(self, caller, arguments, watch).await,
         }
@@ -147,7 +147,7 @@ impl Planner {
 
     /// `undo_actions`: a preview that exactly reverses an applied batch, or what stands in its way.
     pub async fn undo(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
-        match answer::lacks(caller, Scope::Write) {
+        match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => undo::undo(self, caller, arguments).await,
         }
@@ -155,7 +155,7 @@ impl Planner {
 
     /// The tools that only read.
     pub async fn read(&self, caller: &Caller, tool: ReadTool, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
-        match answer::lacks(caller, Scope::Read) {
+        match answer::lacks(caller, scopes::READ) {
             Some(refused) => Ok(refused),
             None => reads::read(self, caller, tool, arguments).await,
         }
@@ -163,7 +163,7 @@ impl Planner {
 
     /// `set_time_zone`: where the person's day begins.
     pub async fn set_time_zone(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
-        match answer::lacks(caller, Scope::Write) {
+        match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => reads::set_time_zone(self, caller, arguments).await,
         }

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
-use kernel::{Problem, Scope, Secret, TraceId};
+use kernel::{Problem, Secret, TraceId};
 use platform::tokens;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -27,6 +27,7 @@ use super::{
 use crate::{
     engine::{Answer, Applied, Caller, Planner},
     log::Entry,
+    scopes,
 };
 
 /// For so long a client may keep the lists of tools and resources, which only a new version changes.
@@ -115,7 +116,7 @@ impl Handler {
     /// What a resource says.
     async fn resource(&self, caller: &Caller, uri: &str) -> Result<String, ErrorData> {
         let (tool, arguments) = resources::find(uri).ok_or_else(|| resources::not_found(uri))?;
-        caller.scopes.require(Scope::Read).map_err(|problem| refused(&problem))?;
+        caller.scopes.require(scopes::READ).map_err(|problem| refused(&problem))?;
         let answer = self.planner.read(caller, tool, &arguments).await.map_err(|error| refused(&error.into()))?;
         // The address is well formed, so what the engine refuses is what is not there.
         if answer.is_error { Err(resources::not_found(uri)) } else { Ok(answer.body) }

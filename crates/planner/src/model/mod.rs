@@ -9,6 +9,7 @@ mod refs;
 pub mod schema;
 
 pub(crate) use arguments::{Arguments, check_uuid};
+pub(crate) use kernel::text::nearest;
 pub(crate) use parse::{check_date, parse_batch};
 pub(crate) use refs::{References, reference_of};
 
@@ -82,25 +83,6 @@ impl Mistake {
         self.at = Some(Box::new(FailedAction { action: action.to_owned(), client_action_id, index, field }));
         self
     }
-}
-
-/// A name that is as near as one that somebody mistyped.
-const NEAR: f64 = 0.75;
-
-/// A part of a name: `key` for `idempotency_key`.
-const PART: f64 = 0.9;
-/// No known name is as long; comparing more would cost as much as somebody cares to send.
-const COMPARED_CHARS_MAX: usize = 64;
-
-/// The known name that was probably meant.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name: String = name.chars().take(COMPARED_CHARS_MAX).collect();
-    let likeness = |known: &str| {
-        let is_part = known.split('_').any(|part| part == name);
-        strsim::jaro_winkler(known, &name).max(if is_part { PART } else { 0.0 })
-    };
-    let near = known.into_iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
-    (likeness(near) >= NEAR).then_some(near)
 }
 
 /// An unknown field, with the nearest known name; the hint lists all of them.

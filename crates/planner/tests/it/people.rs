@@ -1,6 +1,6 @@
 //! A person sees their own things and no others, of whatever workspace.
 
-use kernel::Scope;
+use kernel::Bundle;
 use planner::ReadTool;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ async fn a_person_is_the_same_at_every_call_and_another_one_in_another_workspace
     let world = World::new().await;
     let theirs = world.test.workspace("theirs").await;
     let (once, again) = (world.caller("ann").await, world.caller("ann").await);
-    let other = world.caller_in(theirs, "ann", &[Scope::Read, Scope::Write]).await;
+    let other = world.caller_in(theirs, "ann", &[Bundle::Read, Bundle::Write]).await;
     assert_eq!(once.person, again.person);
     assert_ne!(once.person, other.person);
     assert_eq!(world.count("planner.people").await, 2);
@@ -26,7 +26,7 @@ async fn what_belongs_to_another_is_not_found_as_if_it_never_was() {
     let habit = world.habit(&ann, json!({ "title": "Run" })).await;
     let batch = world.change(&ann, &json!([act("habit.mark_completed", habit)])).await;
     let before = world.everything().await;
-    for stranger in [world.caller("bob").await, world.caller_in(theirs, "ann", &[Scope::Read, Scope::Write]).await] {
+    for stranger in [world.caller("bob").await, world.caller_in(theirs, "ann", &[Bundle::Read, Bundle::Write]).await] {
         for (action, error) in [
             (act("goal.complete", goal), "Goal not found"),
             (act("goal.delete", goal), "Goal not found"),

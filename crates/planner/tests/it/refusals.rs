@@ -1,6 +1,6 @@
 //! What a preview refuses before it looks at anything, and in which words; and what no token may do.
 
-use kernel::Scope;
+use kernel::Bundle;
 use planner::ReadTool;
 use serde_json::{Value, json};
 
@@ -101,11 +101,14 @@ async fn the_arguments_of_the_other_tools_are_checked_in_the_same_words() {
 #[tokio::test]
 async fn what_a_token_may_not_do_is_refused_and_names_the_scope() {
     let world = World::new().await;
-    let reader = world.caller_in(world.workspace, "ann", &[Scope::Read]).await;
-    let writer = world.caller_in(world.workspace, "ann", &[Scope::Write]).await;
+    let reader = world.caller_in(world.workspace, "ann", &[Bundle::Read]).await;
+    let writer = world.caller_in(world.workspace, "ann", &[Bundle::Write]).await;
     let refused = world.refuse(&reader, &json!([{ "action": "goal.create", "params": { "title": "T" } }])).await;
-    assert!(refused["error"].as_str().unwrap().contains("scope `write`"), "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("scope `planner:write`"), "{refused}");
+    let of_another_module = world.caller_in(world.workspace, "ann", &["posting:write", "posting:read"]).await;
     for refused in [
+        world.undo_as(&of_another_module, "x").await,
+        world.planner.read(&of_another_module, ReadTool::GetXp, &object(json!({}))).await.unwrap(),
         world.apply_as(&reader, "x", "k").await,
         world.undo_as(&reader, "x").await,
         world.planner.set_time_zone(&reader, &object(json!({ "time_zone": "UTC" }))).await.unwrap(),
@@ -119,7 +122,7 @@ async fn what_a_token_may_not_do_is_refused_and_names_the_scope() {
 #[tokio::test]
 async fn a_token_that_names_nobody_is_refused() {
     let world = World::new().await;
-    let nobody = principal(world.workspace, None, &[Scope::Read, Scope::Write]);
+    let nobody = principal(world.workspace, None, &[Bundle::Read, Bundle::Write]);
     let problem = world.planner.caller(&nobody, kernel::TraceId::new()).await.unwrap_err();
     assert_eq!(problem.status, 403);
 }

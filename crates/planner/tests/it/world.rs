@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use kernel::{Scope, TraceId, WorkspaceId};
+use kernel::{Bundle, TraceId, WorkspaceId};
 use planner::{Answer, Applied, Caller, Planner, ReadTool, Watch};
 use platform::tokens::Principal;
 use serde_json::{Map, Value, json};
@@ -40,10 +40,10 @@ impl World {
 
     /// Somebody of the workspace who may read and write.
     pub(crate) async fn caller(&self, name: &str) -> Caller {
-        self.caller_in(self.workspace, name, &[Scope::Read, Scope::Write]).await
+        self.caller_in(self.workspace, name, &[Bundle::Read, Bundle::Write]).await
     }
 
-    pub(crate) async fn caller_in(&self, workspace: WorkspaceId, name: &str, scopes: &[Scope]) -> Caller {
+    pub(crate) async fn caller_in(&self, workspace: WorkspaceId, name: &str, scopes: &[impl AsRef<str>]) -> Caller {
         let principal = principal(workspace, Some(name), scopes);
         self.planner.caller(&principal, TraceId::new()).await.unwrap()
     }
@@ -136,13 +136,13 @@ impl World {
 }
 
 /// What a valid token says.
-pub(crate) fn principal(workspace: WorkspaceId, person: Option<&str>, scopes: &[Scope]) -> Principal {
+pub(crate) fn principal(workspace: WorkspaceId, person: Option<&str>, scopes: &[impl AsRef<str>]) -> Principal {
     Principal {
         workspace_id: workspace,
         workspace_name: "team".to_owned(),
         token_id: Uuid::new_v4(),
         token_name: "test".to_owned(),
-        scopes: scopes.iter().copied().collect(),
+        scopes: scopes.iter().collect(),
         person: person.map(ToOwned::to_owned),
     }
 }

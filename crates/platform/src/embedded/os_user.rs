@@ -68,6 +68,6 @@ pub(super) fn make_dir(dir: &Path, mode: u32) -> std::io::Result<()> {
     match fs::DirBuilder::new().mode(mode).create(dir) {
         // Another process made it since the look above.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
-        made => made.and_then(|()| fs::set_permissions(dir, fs::Permissions::from_mode(mode))),
+        created => created.and_then(|()| fs::set_permissions(dir, fs::Permissions::from_mode(mode))),
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::Router;
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use serde::{Deserialize, Serialize};
 use utoipa::OpenApi;
 use uuid::Uuid;
@@ -13,6 +13,7 @@ use crate::{
     alerts::{self, Acknowledgement},
     jobs::store,
     reads::{self, AlertFilter, AlertRead, JobFilter, JobRead, JobRunRead, JournalFilter, JournalRead},
+    scopes,
     wake::Topic,
 };
 
@@ -81,7 +82,7 @@ pub struct JobList {
 /// The jobs that wait, run or have failed, newest first.
 #[utoipa::path(get, path = "/api/jobs", params(ListJobs), responses((status = 200, body = kernel::Envelope<JobList>), (status = 401)), security(("token" = [])))]
 async fn list_jobs(ctx: Ctx, Query(query): Query<ListJobs>) -> Result<Answer<JobList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     if let Some(status) = &query.status
         && !["queued", "running", "failed"].contains(&status.as_str())
     {
@@ -105,7 +106,7 @@ pub struct JobWithRuns {
 /// One job with its runs.
 #[utoipa::path(get, path = "/api/jobs/{id}", params(("id" = i64, Path)), responses((status = 200, body = kernel::Envelope<JobWithRuns>), (status = 404)), security(("token" = [])))]
 async fn get_job(ctx: Ctx, Path(id): Path<i64>) -> Result<Answer<JobWithRuns>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let mut tx = ctx.begin().await?;
     let filter = JobFilter { id: Some(id), limit: 1, ..JobFilter::default() };
     let job = reads::jobs(&mut tx, &filter).await?.pop();
@@ -140,7 +141,7 @@ pub struct JobRetried {
 #[utoipa::path(post, path = "/api/jobs/{id}/retry", params(("id" = i64, Path)), request_body = RetryJob,
     responses((status = 202, body = kernel::Envelope<JobRetried>), (status = 404), (status = 409)), security(("token" = [])))]
 async fn retry_job(ctx: Ctx, Path(id): Path<i64>, Json(body): Json<RetryJob>) -> Result<Answer<JobRetried>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let reason = checked_reason(&body.reason)?;
     let mut tx = ctx.begin().await?;
     let was_failed = store::retry_job(&mut *tx, ctx.principal.workspace_id, id, &ctx.principal.token_name, &reason).await?;
@@ -182,7 +183,7 @@ pub struct JournalList {
 /// What the system did, newest first.
 #[utoipa::path(get, path = "/api/journal", params(ListJournal), responses((status = 200, body = kernel::Envelope<JournalList>), (status = 401)), security(("token" = [])))]
 async fn list_journal(ctx: Ctx, Query(query): Query<ListJournal>) -> Result<Answer<JournalList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
     let filter = JournalFilter { action: query.action, trace_id: query.trace_id, before, limit };
@@ -209,7 +210,7 @@ pub struct AlertList {
 /// What is wrong now: one alert for each kind of trouble, with its subjects.
 #[utoipa::path(get, path = "/api/alerts", params(ListAlerts), responses((status = 200, body = kernel::Envelope<AlertList>), (status = 401)), security(("token" = [])))]
 async fn list_alerts(ctx: Ctx, Query(query): Query<ListAlerts>) -> Result<Answer<AlertList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let filter = AlertFilter { module: query.module, alert: None, is_cleared: query.cleared };
     Ok(Answer::ok(AlertList { alerts: reads::alerts(&mut *ctx.begin().await?, &filter).await? }))
 }
@@ -235,7 +236,7 @@ pub struct AlertAcknowledged {
 #[utoipa::path(post, path = "/api/alerts/acknowledge", request_body = AcknowledgeAlert,
     responses((status = 200, body = kernel::Envelope<AlertAcknowledged>), (status = 404)), security(("token" = [])))]
 async fn acknowledge_alert(ctx: Ctx, Json(body): Json<AcknowledgeAlert>) -> Result<Answer<AlertAcknowledged>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let taken = Acknowledgement {
         module: &body.module,
         alert: &body.alert,

@@ -1,15 +1,21 @@
 //! The OpenAPI document made whole: what every path has in common is said here, once.
 
+use kernel::{Bundle, Scope};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// The document as it is published: with the security scheme, with words for every answer, and with the envelope in which a failure comes.
-pub fn openapi_json(document: &OpenApi) -> String {
+/// The document as it is published: with the security scheme and what its scopes allow, with words for every answer, and with the envelope in
+/// which a failure comes.
+pub fn openapi_json(document: &OpenApi, scopes: &[Scope]) -> String {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     to_any_of(&mut document);
-    document["components"]["securitySchemes"]["token"] = json!({ "type": "http", "scheme": "bearer" });
+    document["components"]["securitySchemes"]["token"] = json!({
+        "type": "http",
+        "scheme": "bearer",
+        "description": format!("A token of a workspace. What it may do is said by its scopes:\n\n{}", list_scopes(scopes)),
+    });
     document["components"]["schemas"]["Failure"] = json!({
         "type": "object",
         "description": "How anything that went wrong is answered.",
@@ -28,6 +34,18 @@ pub fn openapi_json(document: &OpenApi) -> String {
         }
     }
     serde_json::to_string_pretty(&document).unwrap_or_default()
+}
+
+/// The scopes, a line for each, and then what the bundles have; in Markdown that can be read as it is.
+pub fn list_scopes(scopes: &[Scope]) -> String {
+    let mut lines: Vec<String> = scopes.iter().map(|scope| format!("- `{}`: {}", scope.name, scope.allows)).collect();
+    for bundle in Bundle::ALL {
+        let names: Vec<&str> = scopes.iter().filter(|scope| scope.bundles.contains(&bundle)).map(|scope| scope.name).collect();
+        if !names.is_empty() {
+            lines.push(format!("- `{}`, a bundle: {}", bundle.as_str(), names.join(", ")));
+        }
+    }
+    lines.join("\n")
 }
 
 /// Fills in what the answers of one operation leave unsaid.

@@ -1,18 +1,18 @@
 //! Tokens: only their hash is stored, and a dead one is like an unknown one.
 
 use jiff::SignedDuration;
-use kernel::{Scope, Scopes, Secret};
-use platform::tokens;
+use kernel::{Bundle, Scopes, Secret, WorkspaceId};
+use platform::{Module, install, scopes, tokens};
 use testkit::TestDb;
 
 #[tokio::test]
 async fn a_token_says_whose_it_is_and_what_it_may_do() {
     let db = TestDb::new().await;
     let ours = db.workspace("ours").await;
-    let (id, token) = tokens::create(db.db.pool(), ours, "laptop", &Scopes::from_iter([Scope::Read]), None, None).await.unwrap();
+    let (id, token) = tokens::create(db.db.pool(), ours, "laptop", &Scopes::from_iter([Bundle::Read]), None, None).await.unwrap();
     let principal = tokens::authenticate(db.db.pool(), &token).await.unwrap().unwrap();
     assert_eq!((principal.workspace_id, principal.token_id, principal.workspace_name.as_str()), (ours, id, "ours"));
-    assert!(principal.scopes.require(Scope::Read).is_ok() && principal.scopes.require(Scope::Write).is_err());
+    assert!(principal.scopes.require(scopes::READ).is_ok() && principal.scopes.require(scopes::WRITE).is_err());
     assert_eq!(tokens::authenticate(db.db.pool(), &Secret::new_token()).await.unwrap(), None);
 }
 
@@ -70,5 +70,77 @@ async fn a_token_may_name_the_person_whose_it_is() {
     assert_eq!((person(&of_anna).await.as_deref(), person(&of_nobody).await), (Some("Анна"), None));
     for name in ["", " ", "a\nb", &"x".repeat(65)] {
         assert!(tokens::create(db.db.pool(), ours, "t", &Scopes::all(), None, Some(name)).await.is_err(), "{name:?}");
+    }
+}
+
+/// A token whose scopes are stored as they are written here.
+async fn stored(db: &TestDb, workspace: WorkspaceId, scopes: &str) -> Result<Secret, sqlx::Error> {
+    let token = Secret::new_token();
+    sqlx::query("select core.create_token($1, 'old', $2, $3::text[], null)")
+        .bind(workspace.uuid())
+        .bind(token.sha256_hex())
+        .bind(scopes)
+        .execute(db.db.pool())
+        .await?;
+    Ok(token)
+}
+
+#[tokio::test]
+async fn what_is_not_the_name_of_a_scope_is_not_stored() {
+    let db = TestDb::new().await;
+    let ours = db.workspace("ours").await;
+    for scopes in ["{}", "{read}", "{console,read,write}", "{posting:write,read}", "{a_1:b_2}"] {
+        stored(&db, ours, scopes).await.unwrap_or_else(|error| panic!("{scopes}: {error}"));
+    }
+    for scopes in [
+        r#"{""}"#,
+        r#"{"read write"}"#,
+        "{Read}",
+        "{posting:}",
+        "{:write}",
+        "{a:b:c}",
+        "{posting:*}",
+        "{null}",
+        "{read,null}",
+        r#"{"read,write"}"#,
+        r#"{"read
+"}"#,
+        r#"{" read"}"#,
+        r#"{read,""}"#,
+        "{{read},{write}}",
+        "{posting-write}",
+    ] {
+        let error = stored(&db, ours, scopes).await.unwrap_err().to_string();
+        assert!(error.contains("token_scopes_are_names"), "{scopes}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_from_before_scopes_had_modules_keep_their_rights_and_get_no_others() {
+    drop(TestDb::new().await);
+    let db = TestDb::empty().await;
+    let count = platform::SQL.migrations.iter().position(|file| file.name == "0012_scope_names").unwrap();
+    let before = Module { migrations: &platform::SQL.migrations[..count], ..platform::SQL };
+    install(&mut db.owner().await, &[before]).await.unwrap();
+    let ours = db.workspace("ours").await;
+    let cases = [
+        ("{read}", [true, false, false]),
+        ("{write}", [false, true, false]),
+        ("{console}", [false, false, true]),
+        ("{console,read,write}", [true, true, true]),
+        ("{everything}", [false, false, false]),
+        (r#"{read,null,"Read Write",*,""}"#, [true, false, false]),
+        ("{}", [false, false, false]),
+    ];
+    let mut old = Vec::new();
+    for (scopes, may) in cases {
+        old.push((stored(&db, ours, scopes).await.unwrap(), may, scopes));
+    }
+    install(&mut db.owner().await, &[platform::SQL]).await.unwrap();
+    for (token, may, stored) in old {
+        let principal = tokens::authenticate(db.db.pool(), &token).await.unwrap().unwrap();
+        let has = [scopes::READ, scopes::WRITE, scopes::CONSOLE].map(|scope| principal.scopes.contains(scope));
+        assert_eq!(has, may, "{stored}");
+        assert!(tokens::revoke(db.db.pool(), ours, principal.token_id).await.unwrap(), "{stored}");
     }
 }

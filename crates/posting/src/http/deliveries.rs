@@ -1,12 +1,15 @@
 //! `GET /api/deliveries` and `GET /api/deliveries/{delivery_id}`.
 
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::one_of;
-use crate::reads::{self, DeliveryFilter, DeliveryRead, EventFilter, EventRead, OPERATIONS, STATUSES};
+use crate::{
+    reads::{self, DeliveryFilter, DeliveryRead, EventFilter, EventRead, OPERATIONS, STATUSES},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +37,7 @@ pub(super) struct DeliveryList {
 /// Deliveries with what each waits for, newest first.
 #[utoipa::path(get, path = "/api/deliveries", params(ListDeliveries), responses((status = 200, body = kernel::Envelope<DeliveryList>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn list_deliveries(ctx: Ctx, Query(query): Query<ListDeliveries>) -> Result<Answer<DeliveryList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     one_of("status", query.status.as_deref(), &STATUSES)?;
     one_of("operation", query.operation.as_deref(), &OPERATIONS)?;
     let filter = DeliveryFilter {
@@ -59,7 +62,7 @@ pub(super) struct DeliveryWithEvents {
 /// One delivery: where it stands, what it waits for, and what happened to it.
 #[utoipa::path(get, path = "/api/deliveries/{delivery_id}", params(("delivery_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<DeliveryWithEvents>), (status = 404)), security(("token" = [])))]
 pub(super) async fn get_delivery(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<DeliveryWithEvents>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let mut tx = ctx.begin().await?;
     let delivery = reads::delivery(&mut tx, id).await?.ok_or_else(|| Problem::not_found("delivery"))?;
     let filter = EventFilter { delivery_id: Some(id), limit: 200, ..EventFilter::default() };

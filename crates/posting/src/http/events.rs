@@ -1,12 +1,14 @@
 //! `GET /api/events`.
 
-use kernel::Scope;
 use platform::http::{Answer, Ctx, Failure, Page, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::one_of;
-use crate::reads::{self, ACTIONS, EventFilter, EventRead};
+use crate::{
+    reads::{self, ACTIONS, EventFilter, EventRead},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +38,7 @@ pub(super) struct EventList {
 /// What happened to posts and channels, newest first.
 #[utoipa::path(get, path = "/api/events", params(ListEvents), responses((status = 200, body = kernel::Envelope<EventList>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn list_events(ctx: Ctx, Query(query): Query<ListEvents>) -> Result<Answer<EventList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     one_of("action", query.action.as_deref(), &ACTIONS)?;
     one_of("result", query.result.as_deref(), &["ok", "error"])?;
     let limit = Page::checked(query.limit)?;

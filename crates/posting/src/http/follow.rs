@@ -1,7 +1,7 @@
 //! `POST /api/posts/{message_id}/edit` and `/delete`: a change follows its post to every channel where it was delivered.
 
 use axum::http::StatusCode;
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::{
     DbError,
     http::{Answer, Ctx, Failure, Json, Path},
@@ -10,6 +10,8 @@ use platform::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+
+use crate::scopes;
 
 /// The new text of a post. Its media stays; its links do too, unless others are given.
 #[derive(Debug, Deserialize, Serialize, utoipa::ToSchema)]
@@ -62,7 +64,7 @@ pub(super) async fn delete_post(ctx: Ctx, Path(message_id): Path<Uuid>) -> Resul
 }
 
 async fn follow(ctx: &Ctx, message_id: Uuid, operation: &str, raw: &Value) -> Result<Answer<Followed>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let mut tx = ctx.begin().await?;
     let done: Result<Value, DbError> = sqlx::query_scalar("select posting.follow_post($1, $2, $3, $4, $5, $6)")
         .bind(ctx.principal.workspace_id.uuid())

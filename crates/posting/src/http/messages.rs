@@ -1,11 +1,14 @@
 //! `GET /api/posts` and `GET /api/posts/{message_id}`.
 
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::reads::{self, DeliveryRead, MessageFilter, MessageRead, MessageWhole};
+use crate::{
+    reads::{self, DeliveryRead, MessageFilter, MessageRead, MessageWhole},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +34,7 @@ pub(super) struct PostList {
 /// Posts and where their copies stand, newest first.
 #[utoipa::path(get, path = "/api/posts", params(ListPosts), responses((status = 200, body = kernel::Envelope<PostList>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn list_posts(ctx: Ctx, Query(query): Query<ListPosts>) -> Result<Answer<PostList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let filter = MessageFilter { tag: query.tag, source_ref: query.source_ref, before: query.before, limit };
     let page = reads::messages(&mut *ctx.begin().await?, &filter).await?;
@@ -50,7 +53,7 @@ pub(super) struct PostWithDeliveries {
 /// One post, its deliveries with what each waits for, and what follows it.
 #[utoipa::path(get, path = "/api/posts/{message_id}", params(("message_id" = Uuid, Path)), responses((status = 200, body = kernel::Envelope<PostWithDeliveries>), (status = 404)), security(("token" = [])))]
 pub(super) async fn get_post(ctx: Ctx, Path(id): Path<Uuid>) -> Result<Answer<PostWithDeliveries>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let mut tx = ctx.begin().await?;
     let post = reads::message(&mut tx, id).await?.ok_or_else(|| Problem::not_found("post"))?;
     let deliveries = reads::deliveries_of(&mut tx, id).await?;

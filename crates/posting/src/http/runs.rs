@@ -1,12 +1,14 @@
 //! `GET /api/ingest-runs`.
 
-use kernel::Scope;
 use platform::http::{Answer, Ctx, Failure, Page, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::one_of;
-use crate::reads::{self, RunFilter, RunRead};
+use crate::{
+    reads::{self, RunFilter, RunRead},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +33,7 @@ pub(super) struct RunList {
 /// Each push and each pull, newest first.
 #[utoipa::path(get, path = "/api/ingest-runs", params(ListRuns), responses((status = 200, body = kernel::Envelope<RunList>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn list_runs(ctx: Ctx, Query(query): Query<ListRuns>) -> Result<Answer<RunList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     one_of("kind", query.kind.as_deref(), &["push", "pull"])?;
     let limit = Page::checked(query.limit)?;
     let filter = RunFilter { kind: query.kind, source_id: query.source_id, before: query.before, limit };

@@ -1,10 +1,12 @@
 //! `GET /api/sources`.
 
-use kernel::Scope;
 use platform::http::{Answer, Ctx, Failure, Page, Query};
 use serde::{Deserialize, Serialize};
 
-use crate::reads::{self, SourceRead};
+use crate::{
+    reads::{self, SourceRead},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +28,7 @@ pub(super) struct SourceList {
 /// Where posts are fetched from, by id.
 #[utoipa::path(get, path = "/api/sources", params(ListSources), responses((status = 200, body = kernel::Envelope<SourceList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_sources(ctx: Ctx, Query(query): Query<ListSources>) -> Result<Answer<SourceList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let sources = reads::sources(&mut *ctx.begin().await?, query.after.as_deref(), limit).await?;
     let next = (i64::try_from(sources.len()) == Ok(limit)).then(|| sources.last().map(|row| row.source_id.clone())).flatten();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use axum::Router;
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use serde_json::{Value, json};
 use testkit::http;
 
@@ -19,7 +19,7 @@ impl Reader {
     async fn new() -> Self {
         let world = World::new().await;
         let router = world.router(posting::http::router(world.tools.fetcher.clone()));
-        let token = world.token(&[Scope::Read]).await;
+        let token = world.token(&[Bundle::Read]).await;
         Self { world, router, token }
     }
 
@@ -191,7 +191,7 @@ async fn what_belongs_to_another_workspace_is_not_there() {
     let id = posted["message_id"].as_str().unwrap();
     let delivery = reader.world.deliveries().await[0].id;
     let stranger = reader.world.test.workspace("strangers").await;
-    let token = reader.world.token_in(stranger, None, &[Scope::Read]).await;
+    let token = reader.world.token_in(stranger, None, &[Bundle::Read]).await;
     for path in [format!("/api/posts/{id}"), format!("/api/deliveries/{delivery}"), "/api/channels/a".to_owned()] {
         let (status, body) = reader.ask(Some(&token), &path).await;
         assert_eq!(
@@ -238,7 +238,7 @@ async fn a_question_that_cannot_be_answered_is_refused_with_words() {
         assert!(message.contains(words), "{path}: {message}");
     }
     reader.refusal("/api/posts/not-an-id", 404).await;
-    let writer = reader.world.token(&[Scope::Write]).await;
+    let writer = reader.world.token(&[Bundle::Write]).await;
     for path in [
         "/api/posts",
         "/api/deliveries",

@@ -1,10 +1,12 @@
 //! `GET /api/bots`.
 
-use kernel::Scope;
 use platform::http::{Answer, Ctx, Failure};
 use serde::Serialize;
 
-use crate::reads::{self, BotRead};
+use crate::{
+    reads::{self, BotRead},
+    scopes,
+};
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct BotList {
@@ -14,7 +16,7 @@ pub(super) struct BotList {
 /// The bots of the workspace, how they do, and what is wrong right now.
 #[utoipa::path(get, path = "/api/bots", responses((status = 200, body = kernel::Envelope<BotList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_bots(ctx: Ctx) -> Result<Answer<BotList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let bots = reads::bots(&mut *ctx.begin().await?).await?;
     Ok(Answer::ok(BotList { bots }))
 }

@@ -1,11 +1,14 @@
 //! `GET /api/bots/conversations` and `GET /api/bots/conversations/{provider}/{chat_id}`.
 
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::{Deserialize, Serialize};
 
 use super::check_provider;
-use crate::reads::{self, ConversationFilter, ConversationRead, MessageRead};
+use crate::{
+    reads::{self, ConversationFilter, ConversationRead, MessageRead},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +35,7 @@ pub(super) async fn list_conversations(
     ctx: Ctx,
     Query(query): Query<ListConversations>,
 ) -> Result<Answer<ConversationList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     check_provider(query.provider.as_deref())?;
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
@@ -69,7 +72,7 @@ pub(super) async fn get_conversation(
     Path((provider, chat_id)): Path<(String, String)>,
     Query(query): Query<GetConversation>,
 ) -> Result<Answer<ConversationWithMessages>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
     let mut tx = ctx.begin().await?;

@@ -1,11 +1,13 @@
 //! `GET /api/bots/poison`.
 
-use kernel::Scope;
 use platform::http::{Answer, Ctx, Failure, Page, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::reads::{self, PoisonRead};
+use crate::{
+    reads::{self, PoisonRead},
+    scopes,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +29,7 @@ pub(super) struct PoisonList {
 /// Updates that were acknowledged and could not be handled, newest first.
 #[utoipa::path(get, path = "/api/bots/poison", params(ListPoison), responses((status = 200, body = kernel::Envelope<PoisonList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_poison(ctx: Ctx, Query(query): Query<ListPoison>) -> Result<Answer<PoisonList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let poison = reads::poison(&mut *ctx.begin().await?, query.before, limit).await?;
     let is_full = i64::try_from(poison.len()) == Ok(limit);

@@ -1,7 +1,7 @@
 //! `GET /api/bots/rules`, `POST /api/bots/rules`, `GET /api/bots/rules/{rule_id}` and `POST /api/bots/rules/{rule_id}/enable`.
 
 use axum::http::StatusCode;
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::{
     DbError,
     http::{Answer, Ctx, Failure, Json, Page, Path, Query},
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     reads::{self, RuleRead},
-    store,
+    scopes, store,
 };
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -35,7 +35,7 @@ pub(super) struct RuleList {
 /// Rules by id: of each the version that answers, or the newest when none does.
 #[utoipa::path(get, path = "/api/bots/rules", params(ListRules), responses((status = 200, body = kernel::Envelope<RuleList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_rules(ctx: Ctx, Query(query): Query<ListRules>) -> Result<Answer<RuleList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let limit = Page::checked(query.limit)?;
     let rules = reads::rules(&mut *ctx.begin().await?, query.after.as_deref(), limit).await?;
     let is_full = i64::try_from(rules.len()) == Ok(limit);
@@ -52,7 +52,7 @@ pub(super) struct RuleVersions {
 /// One rule with its versions.
 #[utoipa::path(get, path = "/api/bots/rules/{rule_id}", params(("rule_id" = String, Path)), responses((status = 200, body = kernel::Envelope<RuleVersions>), (status = 404)), security(("token" = [])))]
 pub(super) async fn get_rule(ctx: Ctx, Path(rule_id): Path<String>) -> Result<Answer<RuleVersions>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let versions = reads::rule_versions(&mut *ctx.begin().await?, &rule_id).await?;
     if versions.is_empty() {
         return Err(Problem::not_found("rule").into());
@@ -72,7 +72,7 @@ pub(super) struct Saved {
 #[utoipa::path(post, path = "/api/bots/rules", request_body = Object,
     responses((status = 201, body = kernel::Envelope<Saved>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn save_rules(ctx: Ctx, Json(body): Json<Value>) -> Result<Answer<Saved>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let given = if body.is_array() { body } else { json!([body]) };
     let mut tx = ctx.begin().await?;
     let rules = store::save_rules(&mut tx, ctx.principal.workspace_id, &given, &ctx.principal.token_name).await?;
@@ -96,7 +96,7 @@ pub(super) async fn enable_rule(
     Path(rule_id): Path<String>,
     Json(body): Json<EnableRule>,
 ) -> Result<Answer<RuleVersions>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let (workspace, by) = (ctx.principal.workspace_id, &ctx.principal.token_name);
     let mut tx = ctx.begin().await?;
     store::enable_rule(&mut tx, workspace, &rule_id, body.version, by).await.map_err(|error| match error {

@@ -1,7 +1,7 @@
 //! What can be read and saved through the API: bots, conversations, rules, poison.
 
 use axum::Router;
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use serde_json::{Value, json};
 use testkit::http;
 
@@ -19,7 +19,7 @@ struct Reader {
 impl Reader {
     async fn new() -> Self {
         let world = World::new().await;
-        let token = world.token(&[Scope::Read, Scope::Write]).await;
+        let token = world.token(&[Bundle::Read, Bundle::Write]).await;
         Self { router: router(&world), world, token }
     }
 
@@ -116,7 +116,7 @@ async fn another_workspace_sees_nothing_of_it() {
     let reader = Reader::new().await;
     reader.world.says("1", "доставка").await;
     let other = reader.world.test.workspace("other").await;
-    let token = reader.world.token_in(other, None, &[Scope::Read]).await;
+    let token = reader.world.token_in(other, None, &[Bundle::Read]).await;
     let reader = Reader { token, ..reader };
     assert_eq!(reader.get("/api/bots").await["bots"], json!([]));
     assert_eq!(reader.get("/api/bots/conversations").await["conversations"], json!([]));

@@ -1,7 +1,7 @@
 //! `/api/webhooks/deliveries`: what was sent, what came back, and sending it again.
 
 use axum::{Extension, http::StatusCode};
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,6 +10,7 @@ use super::subscriptions::WebhookDeliveryMade;
 use crate::{
     manage::Desk,
     reads::{self, STATUSES, WebhookAttemptRead, WebhookDeliveryFilter, WebhookDeliveryRead},
+    scopes,
 };
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -42,7 +43,7 @@ pub(super) async fn list_webhook_deliveries(
     ctx: Ctx,
     Query(query): Query<ListWebhookDeliveries>,
 ) -> Result<Answer<WebhookDeliveryList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     if let Some(status) = &query.status
         && !STATUSES.contains(&status.as_str())
     {
@@ -73,7 +74,7 @@ pub(super) async fn get_webhook_delivery(
     ctx: Ctx,
     Path(delivery_id): Path<Uuid>,
 ) -> Result<Answer<WebhookDeliveryWithAttempts>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let found = reads::delivery(&mut *ctx.begin().await?, delivery_id).await?;
     let (delivery, attempts) = found.ok_or_else(|| Problem::not_found("webhook delivery"))?;
     Ok(Answer::ok(WebhookDeliveryWithAttempts { delivery, attempts }))
@@ -87,7 +88,7 @@ pub(super) async fn resend_webhook_delivery(
     Extension(desk): Extension<Desk>,
     Path(delivery_id): Path<Uuid>,
 ) -> Result<Answer<WebhookDeliveryMade>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let delivery_id = desk.resend(ctx.principal.workspace_id, delivery_id, &ctx.principal.token_name).await?;
     Ok(Answer(StatusCode::ACCEPTED, WebhookDeliveryMade { delivery_id }))
 }

@@ -4,7 +4,7 @@
 //! by the server, answered once, and kept in a file.
 
 use axum::{Extension, http::StatusCode};
-use kernel::{Problem, Scope};
+use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Json, Path};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::{
     manage::{Desk, NewSubscription, OVERLAP, WithSecret},
     reads::{self, EventTypeRead, SubscriptionRead},
+    scopes,
 };
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -23,7 +24,7 @@ pub(super) struct WebhookList {
 #[utoipa::path(get, path = "/api/webhooks",
     responses((status = 200, body = kernel::Envelope<WebhookList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_webhooks(ctx: Ctx) -> Result<Answer<WebhookList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let webhooks = reads::subscriptions(&mut *ctx.begin().await?).await?;
     Ok(Answer::ok(WebhookList { webhooks }))
 }
@@ -37,7 +38,7 @@ pub(super) struct EventTypeList {
 #[utoipa::path(get, path = "/api/webhooks/events",
     responses((status = 200, body = kernel::Envelope<EventTypeList>), (status = 401)), security(("token" = [])))]
 pub(super) async fn list_event_types(ctx: Ctx) -> Result<Answer<EventTypeList>, Failure> {
-    ctx.require(Scope::Read)?;
+    ctx.require(scopes::READ)?;
     let events = reads::event_types(&mut *ctx.begin().await?).await?;
     Ok(Answer::ok(EventTypeList { events }))
 }
@@ -74,7 +75,7 @@ pub(super) async fn add_webhook(
     Extension(desk): Extension<Desk>,
     Json(body): Json<AddWebhook>,
 ) -> Result<Answer<WebhookWithSecret>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let new = NewSubscription { name: &body.name, url: &body.url, events: &body.events, secret_ref: None };
     let added = desk.add(ctx.principal.workspace_id, &new, &ctx.principal.token_name).await?;
     Ok(Answer(StatusCode::CREATED, added.into()))
@@ -88,7 +89,7 @@ pub(super) async fn rotate_webhook(
     Extension(desk): Extension<Desk>,
     Path(webhook): Path<String>,
 ) -> Result<Answer<WebhookWithSecret>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let by = &ctx.principal.token_name;
     let rotated = desk.rotate(ctx.principal.workspace_id, &webhook, None, OVERLAP, by).await?;
     Ok(Answer::ok(rotated.into()))
@@ -116,7 +117,7 @@ pub(super) async fn pause_webhook(
     Path(webhook): Path<String>,
     Json(body): Json<PauseWebhook>,
 ) -> Result<Answer<WebhookChanged>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     if body.reason.trim().is_empty() || body.reason.chars().count() > 500 {
         return Err(Problem::validation("reason", "`reason` has 1 to 500 characters").into());
     }
@@ -132,7 +133,7 @@ pub(super) async fn enable_webhook(
     Extension(desk): Extension<Desk>,
     Path(webhook): Path<String>,
 ) -> Result<Answer<WebhookChanged>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let webhook = desk.enable(ctx.principal.workspace_id, &webhook, &ctx.principal.token_name).await?;
     Ok(Answer::ok(WebhookChanged { webhook }))
 }
@@ -150,7 +151,7 @@ pub(super) async fn remove_webhook(
     Extension(desk): Extension<Desk>,
     Path(webhook): Path<String>,
 ) -> Result<Answer<WebhookRemoved>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let subscription_id = desk.remove(ctx.principal.workspace_id, &webhook, &ctx.principal.token_name).await?;
     Ok(Answer::ok(WebhookRemoved { subscription_id }))
 }
@@ -168,7 +169,7 @@ pub(super) async fn test_webhook(
     Extension(desk): Extension<Desk>,
     Path(webhook): Path<String>,
 ) -> Result<Answer<WebhookDeliveryMade>, Failure> {
-    ctx.require(Scope::Write)?;
+    ctx.require(scopes::WRITE)?;
     let delivery_id = desk.test(ctx.principal.workspace_id, &webhook, &ctx.principal.token_name).await?;
     Ok(Answer(StatusCode::ACCEPTED, WebhookDeliveryMade { delivery_id }))
 }

@@ -1,7 +1,7 @@
 //! `/api/webhooks`: the API as a program calls it.
 
 use axum::{Router, body::Body, http::Request};
-use kernel::{Scope, Scopes, Secret, WorkspaceId};
+use kernel::{Bundle, Scopes, Secret, WorkspaceId};
 use platform::{
     bus::Bus,
     http::{App, Limits, wrap},
@@ -21,7 +21,7 @@ struct Api {
 }
 
 impl Api {
-    async fn new(world: &World, workspace: WorkspaceId, scopes: &[Scope]) -> Self {
+    async fn new(world: &World, workspace: WorkspaceId, scopes: &[Bundle]) -> Self {
         let db = world.test.db.clone();
         let objects = Objects::open(&Place::Files { dir: world.files.path().join("objects") }).unwrap();
         let scopes: Scopes = scopes.iter().copied().collect();
@@ -56,7 +56,7 @@ impl Api {
 #[tokio::test]
 async fn a_program_adds_tests_watches_resends_pauses_and_removes_a_webhook() {
     let world = World::new().await;
-    let api = Api::new(&world, world.workspace, &[Scope::Read, Scope::Write]).await;
+    let api = Api::new(&world, world.workspace, &[Bundle::Read, Bundle::Write]).await;
     let known = api.get("/api/webhooks/events").await;
     assert!(known["events"].as_array().unwrap().iter().any(|event| event["event_type"] == "alert.raised"), "{known}");
     let new = json!({ "name": "crm", "url": format!("{}/crm", world.receiver.base), "events": ["post.*"] });
@@ -92,7 +92,7 @@ async fn a_program_adds_tests_watches_resends_pauses_and_removes_a_webhook() {
 async fn a_page_of_deliveries_leads_to_the_next() {
     let world = World::with_webhook().await;
     world.emit_many(5).await;
-    let api = Api::new(&world, world.workspace, &[Scope::Read]).await;
+    let api = Api::new(&world, world.workspace, &[Bundle::Read]).await;
     let mut path = "/api/webhooks/deliveries?limit=2".to_owned();
     let mut sizes = Vec::new();
     loop {
@@ -111,16 +111,16 @@ async fn a_token_reads_or_writes_as_its_scopes_say_and_sees_no_other_workspace()
     world.emit_many(1).await;
     world.drain().await;
     let id = world.delivery().await["delivery_id"].as_str().unwrap().to_owned();
-    let reader = Api::new(&world, world.workspace, &[Scope::Read]).await;
+    let reader = Api::new(&world, world.workspace, &[Bundle::Read]).await;
     let changes = ["/api/webhooks/all/test", "/api/webhooks/all/enable", "/api/webhooks/all/rotate"];
     for path in changes.into_iter().chain([format!("/api/webhooks/deliveries/{id}/resend").as_str()]) {
         assert_eq!(reader.post(path, None).await.0, 403, "{path}");
     }
     assert_eq!(reader.ask("DELETE", "/api/webhooks/all", None).await.0, 403);
-    let writer = Api::new(&world, world.workspace, &[Scope::Write]).await;
+    let writer = Api::new(&world, world.workspace, &[Bundle::Write]).await;
     assert_eq!(writer.ask("GET", "/api/webhooks", None).await.0, 403);
     let other = world.test.workspace("other").await;
-    let stranger = Api::new(&world, other, &[Scope::Read, Scope::Write]).await;
+    let stranger = Api::new(&world, other, &[Bundle::Read, Bundle::Write]).await;
     assert_eq!(stranger.get("/api/webhooks").await["webhooks"], json!([]));
     assert_eq!(stranger.get("/api/webhooks/deliveries").await["deliveries"], json!([]));
     for path in changes.into_iter().chain([format!("/api/webhooks/deliveries/{id}/resend").as_str()]) {
@@ -131,14 +131,14 @@ async fn a_token_reads_or_writes_as_its_scopes_say_and_sees_no_other_workspace()
 #[tokio::test]
 async fn a_secret_cannot_be_named_through_the_api() {
     let world = World::new().await;
-    let api = Api::new(&world, world.workspace, &[Scope::Write]).await;
+    let api = Api::new(&world, world.workspace, &[Bundle::Write]).await;
     let new = json!({ "name": "a", "url": "https://example.org/", "events": ["*"], "secret_ref": "env:OTHERS_SECRET" });
     assert_eq!(api.post("/api/webhooks", Some(new)).await.0, 422);
 }
 
 #[test]
 fn every_path_is_described() {
-    let document = platform::http::docs::openapi_json(&webhooks::http::Docs::openapi());
+    let document = platform::http::docs::openapi_json(&webhooks::http::Docs::openapi(), webhooks::scopes::ALL);
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["paths"].as_object().unwrap().len(), 10);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use planner::mcp::Settings;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ async fn a_call_without_a_token_or_with_a_wrong_one_is_told_how_to_show_one() {
 async fn a_token_that_was_revoked_is_over_at_the_next_call_of_its_session() {
     let stage = Stage::new().await;
     for era in Era::BOTH {
-        let token = stage.token_of(Some("bob"), &[Scope::Read]).await;
+        let token = stage.token_of(Some("bob"), &[Bundle::Read]).await;
         let client = Client::open_as(&stage, era, &token).await;
         client.done("get_xp", json!({})).await;
         let found = platform::tokens::authenticate(stage.test.db.pool(), &token).await.unwrap().unwrap();
@@ -50,7 +50,7 @@ async fn a_token_that_was_revoked_is_over_at_the_next_call_of_its_session() {
 #[tokio::test]
 async fn a_token_that_names_no_person_has_no_goals() {
     let stage = Stage::new().await;
-    let token = stage.token_of(None, &[Scope::Read, Scope::Write]).await;
+    let token = stage.token_of(None, &[Bundle::Read, Bundle::Write]).await;
     for era in Era::BOTH {
         let reply = Client::unopened(&stage, era, &token).request("tools/list", json!({})).await;
         assert_eq!(reply.status, 403, "{reply:?}");
@@ -62,8 +62,8 @@ async fn a_token_that_names_no_person_has_no_goals() {
 async fn a_token_that_may_not_is_refused_by_the_tool_and_told_the_scope() {
     for era in Era::BOTH {
         let stage = Stage::new().await;
-        let reader = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Scope::Read]).await).await;
-        let writer = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Scope::Write]).await).await;
+        let reader = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Bundle::Read]).await).await;
+        let writer = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Bundle::Write]).await).await;
         let create = json!({ "actions": [{ "action": "goal.create", "params": { "title": "T" } }] });
         assert!(reader.refused("preview_actions", create.clone()).await["error"].as_str().unwrap().contains("`write`"));
         assert!(writer.refused("list_goals", json!({})).await["error"].as_str().unwrap().contains("`read`"));
@@ -83,7 +83,7 @@ async fn nobody_sees_or_changes_what_belongs_to_another_person() {
     in_both_eras(async |stage, ann| {
         let (goal, steps) = ann.goal(1).await;
         let preview_id = ann.preview(json!([{ "action": "goal.complete", "params": { "goal_id": goal } }])).await;
-        let bob = Client::open_as(&stage, ann.era, &stage.token_of(Some("bob"), &[Scope::Read, Scope::Write]).await).await;
+        let bob = Client::open_as(&stage, ann.era, &stage.token_of(Some("bob"), &[Bundle::Read, Bundle::Write]).await).await;
         let key = json!({ "preview_id": preview_id, "idempotency_key": "k" });
         assert_eq!(bob.refused("apply_actions", key.clone()).await["error"], "Preview not found");
         assert_eq!(bob.refused("undo_actions", json!({ "preview_id": preview_id })).await["error"], "Preview not found");
@@ -168,7 +168,7 @@ async fn the_names_and_origins_of_the_settings_are_let_in() {
 async fn a_session_belongs_to_the_person_who_opened_it() {
     let stage = Stage::new().await;
     let ann = Client::open(&stage, Era::Legacy).await;
-    let mut bob = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("bob"), &[Scope::Read]).await);
+    let mut bob = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("bob"), &[Bundle::Read]).await);
     bob.session.clone_from(&ann.session);
     assert_eq!(bob.request("tools/list", json!({})).await.status, 404);
     assert_eq!(bob.bare(Method::GET).send().await.unwrap().status(), 404);
@@ -176,7 +176,7 @@ async fn a_session_belongs_to_the_person_who_opened_it() {
     let hijack = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "b", "version": "1" } });
     assert_eq!(bob.request("initialize", hijack).await.status, 404);
     // Another token of the same person may go on with it.
-    let mut same = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("ann"), &[Scope::Read]).await);
+    let mut same = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("ann"), &[Bundle::Read]).await);
     same.session.clone_from(&ann.session);
     same.done("list_goals", json!({})).await;
     ann.done("list_goals", json!({})).await;
@@ -204,14 +204,14 @@ async fn sessions_are_bounded_for_a_person_and_in_all() {
     assert_eq!(oldest.request("tools/list", json!({})).await.status, 404, "it made room for the third");
     middle.done("get_xp", json!({})).await;
     newest.done("get_xp", json!({})).await;
-    let bob = stage.token_of(Some("bob"), &[Scope::Read]).await;
+    let bob = stage.token_of(Some("bob"), &[Bundle::Read]).await;
     let _third = Client::open_as(&stage, Era::Legacy, &bob).await;
-    let carol = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("carol"), &[Scope::Read]).await);
+    let carol = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("carol"), &[Bundle::Read]).await);
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
     let response = carol.send(1, "initialize", hello).send().await.unwrap();
     assert_eq!(response.status(), 503);
     assert!(response.headers().contains_key("retry-after") && !response.headers().contains_key("mcp-session-id"));
-    let modern = Client::open_as(&stage, Era::Modern, &stage.token_of(Some("carol"), &[Scope::Read]).await).await;
+    let modern = Client::open_as(&stage, Era::Modern, &stage.token_of(Some("carol"), &[Bundle::Read]).await).await;
     modern.done("get_xp", json!({})).await;
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel::Scope;
+use kernel::Bundle;
 use planner::mcp::{Handler, Settings};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -58,7 +58,7 @@ async fn whoever_goes_away_while_a_session_is_opened_has_one_that_counts() {
     opening.abort();
     assert!(opening.await.unwrap_err().is_cancelled());
     let_go.add_permits(1000);
-    let bob = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("bob"), &[Scope::Read]).await);
+    let bob = Client::unopened(&stage, Era::Legacy, &stage.token_of(Some("bob"), &[Bundle::Read]).await);
     until("there is no room for another", async || {
         let answer = bob.send(1, "initialize", hello()).send().await.unwrap();
         let Some(session) = answer.headers().get("mcp-session-id").cloned() else {

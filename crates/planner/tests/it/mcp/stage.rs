@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, header},
     middleware::{self, Next},
 };
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use planner::{
     Planner,
     mcp::{Handler, Settings, router_with},
@@ -63,7 +63,7 @@ impl Stage {
         wrap_handler: impl Fn(Handler) -> S + Send + Sync + 'static,
     ) -> Self {
         let world = testkit::World::new(MODULES).await;
-        let token = world.token_in(world.workspace, Some("ann"), &[Scope::Read, Scope::Write]).await;
+        let token = world.token_in(world.workspace, Some("ann"), &[Bundle::Read, Bundle::Write]).await;
         let app = world.app(world.test.db.clone());
         let stop = app.stop.clone();
         let planner = Planner::new(world.test.db.clone());
@@ -76,14 +76,14 @@ impl Stage {
         Self { world, planner, token, url, stop: stop.clone(), _stop: stop.drop_guard() }
     }
 
-    pub(crate) async fn token_of(&self, person: Option<&str>, scopes: &[Scope]) -> Secret {
+    pub(crate) async fn token_of(&self, person: Option<&str>, scopes: &[Bundle]) -> Secret {
         self.token_in(self.workspace, person, scopes).await
     }
 
     /// Of somebody with this name in another workspace.
     pub(crate) async fn token_elsewhere(&self, person: &str) -> Secret {
         let workspace = self.test.workspace("elsewhere").await;
-        self.token_in(workspace, Some(person), &[Scope::Read, Scope::Write]).await
+        self.token_in(workspace, Some(person), &[Bundle::Read, Bundle::Write]).await
     }
 
     /// Runs statements as the owner, on a connection of their own that stays open with what it returns.

@@ -1,6 +1,6 @@
 //! MCP through streams: one message per line, whoever holds the token, until the input ends.
 
-use kernel::{Scope, Secret};
+use kernel::{Bundle, Secret};
 use planner::mcp::{Handler, serve_on};
 use serde_json::{Value, json};
 use tokio::{
@@ -108,7 +108,7 @@ async fn a_line_that_is_no_message_does_not_hurt_the_next() {
 #[tokio::test]
 async fn a_token_that_is_revoked_is_over_at_the_next_call() {
     let stage = Stage::new().await;
-    let token = stage.token_of(Some("bob"), &[Scope::Read]).await;
+    let token = stage.token_of(Some("bob"), &[Bundle::Read]).await;
     let mut pipe = Pipe::open(&stage, Era::Legacy, &token).await;
     assert_eq!(pipe.call("get_xp", json!({})).await["total"], 0);
     let found = platform::tokens::authenticate(stage.test.db.pool(), &token).await.unwrap().unwrap();
