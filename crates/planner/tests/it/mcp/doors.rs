@@ -65,16 +65,16 @@ async fn a_token_that_may_not_is_refused_by_the_tool_and_told_the_scope() {
         let reader = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Bundle::Read]).await).await;
         let writer = Client::open_as(&stage, era, &stage.token_of(Some("ann"), &[Bundle::Write]).await).await;
         let create = json!({ "actions": [{ "action": "goal.create", "params": { "title": "T" } }] });
-        assert!(reader.refused("preview_actions", create.clone()).await["error"].as_str().unwrap().contains("`write`"));
-        assert!(writer.refused("list_goals", json!({})).await["error"].as_str().unwrap().contains("`read`"));
+        assert!(reader.refused("preview_actions", create.clone()).await["error"].as_str().unwrap().contains("`planner:write`"));
+        assert!(writer.refused("list_goals", json!({})).await["error"].as_str().unwrap().contains("`planner:read`"));
         let preview = writer.done("preview_actions", create).await;
         let arguments = json!({ "preview_id": preview["preview_id"], "idempotency_key": "k" });
-        assert!(reader.refused("apply_actions", arguments.clone()).await["error"].as_str().unwrap().contains("`write`"));
+        assert!(reader.refused("apply_actions", arguments.clone()).await["error"].as_str().unwrap().contains("`planner:write`"));
         assert_eq!(stage.count("planner.goals").await, 0);
         writer.done("apply_actions", arguments).await;
         assert!(reader.done("list_goals", json!({})).await.to_string().contains("\"T\""));
         let unread = writer.request("resources/read", json!({ "uri": "planner://goals" })).await;
-        assert!(unread.message["error"]["message"].as_str().unwrap().contains("`read`"), "{unread:?}");
+        assert!(unread.message["error"]["message"].as_str().unwrap().contains("`planner:read`"), "{unread:?}");
     }
 }
 

@@ -11,7 +11,7 @@ async fn its_tables_and_functions_keep_the_rules_of_every_module() {
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_changes_nothing_that_another_has_claimed() {
     let world = World::new(&[platform::SQL, SQL]).await;
-    world.run("insert into ops.job_types (job_type) values ('echobot.count_words')").await;
+    world.run("insert into ops.job_types (job_type, attempts_max, lease_ms) values ('echobot.count_words', 5, 60000)").await;
     world
         .run("insert into core.bots (workspace_id, provider, name, secret_ref, serves) values ($ws, 'max', 'echo', 'env:X', 'echobot')")
         .await;
