@@ -134,10 +134,10 @@ impl Db {
 }
 
 /// Longer than any statement of ours may take: what has not answered by then never will.
-pub(crate) const ANSWER_MAX: Duration = Duration::from_mins(1);
+pub const ANSWER_MAX: Duration = Duration::from_mins(1);
 
 /// Gives up on an answer that a broken network swallowed: the server's own timeouts do not reach us then.
-pub(crate) async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
+pub async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
     match tokio::time::timeout(limit, work).await {
         Ok(result) => result,
         Err(_elapsed) => Err(DbError::Unavailable(sqlx::Error::PoolTimedOut)),

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use platform::{Db, DbError};
+use platform::{
+    Db, DbError,
+    db::{ANSWER_MAX, within},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::store;
@@ -13,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 pub async fn run(db: Db, stop: CancellationToken) {
     loop {
         // First of all at the start: processes that die again and again within seconds would otherwise never look.
-        if let Err(error) = look(&db).await {
+        if let Err(error) = within(ANSWER_MAX, look(&db)).await {
             tracing::warn!(%error, "monitor.look");
         }
         tokio::select! {

@@ -80,6 +80,8 @@ struct Round {
     is_more: bool,
     wake_at: Option<Timestamp>,
     is_any: bool,
+    /// What went wrong in one workspace; the rest is of the others.
+    trouble: Option<DbError>,
 }
 
 impl<T: Outbox> Engine<T> {
@@ -121,6 +123,9 @@ impl<T: Outbox> Engine<T> {
         loop {
             let round = self.round(&results, 0).await?;
             started += round.started;
+            if let Some(error) = round.trouble {
+                return Err(error);
+            }
             if round.started == 0 && self.in_flight() == 0 {
                 break;
             }
@@ -164,10 +169,11 @@ impl<T: Outbox> Engine<T> {
             }
             last_round = Instant::now();
             news.borrow_and_update();
-            let round = self.round(results, number).await.unwrap_or_else(|error| {
+            let round = self.round(results, number).await;
+            let round = round.unwrap_or_else(|error| Round { is_any: true, trouble: Some(error), ..Round::default() });
+            if let Some(error) = &round.trouble {
                 tracing::warn!(%error, outbox = T::NAME, "outbox.round");
-                Round { is_any: true, ..Round::default() }
-            });
+            }
             pace = match round.started {
                 started if started >= T::PACE.claim_max => Duration::ZERO,
                 started if started >= T::PACE.busy_from => T::PACE.busy,
@@ -209,7 +215,6 @@ impl<T: Outbox> Engine<T> {
         let mut visits = futures::stream::iter(workspaces.into_iter().map(|workspace| self.visit(workspace, results)))
             .buffer_unordered(CLAIMS_AT_ONCE);
         // Trouble in one workspace must not break off the others in the middle of a claim.
-        let mut trouble = None;
         while let Some(visit) = visits.next().await {
             match visit {
                 Ok(round) => {
@@ -217,10 +222,10 @@ impl<T: Outbox> Engine<T> {
                     total.is_more |= round.is_more;
                     total.wake_at = [total.wake_at, round.wake_at].into_iter().flatten().min();
                 }
-                Err(error) => trouble = Some(error),
+                Err(error) => total.trouble = Some(error),
             }
         }
-        trouble.map_or(Ok(total), Err)
+        Ok(total)
     }
 
     async fn visit(&self, workspace: WorkspaceId, results: &Results<T>) -> Result<Round, DbError> {
@@ -276,11 +281,16 @@ impl<T: Outbox> Engine<T> {
             by_token.entry(held.token.clone()).or_default().push(held);
         }
         let mut started = 0;
+        let mut trouble = None;
         for (token, held) in by_token {
             let ids: Vec<Uuid> = held.iter().map(|held| held.id).collect();
             // From before the answer: a worker that was stopped while it waited for it has had the lease for that long too.
             let started_at = Instant::now();
-            let effects = within(ANSWER_MAX, self.outbox().start(workspace, &token, &ids)).await?;
+            let effects = within(ANSWER_MAX, self.outbox().start(workspace, &token, &ids)).await.unwrap_or_else(|error| {
+                // The claims are still ours: forgotten here, they would keep their channels waiting until they expire.
+                trouble = Some(error);
+                Vec::new()
+            });
             started += effects.len();
             let begun: HashSet<Uuid> = effects.iter().map(T::effect_id).collect();
             let now = self.outbox().db().clock().now();
@@ -288,7 +298,7 @@ impl<T: Outbox> Engine<T> {
             self.inner.lanes.hold(workspace, left);
             self.perform_all(workspace, effects, started_at, in_flight, results);
         }
-        Ok(started)
+        trouble.map_or(Ok(started), Err)
     }
 
     fn perform_all(

@@ -58,9 +58,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// In one order, so that rounds can begin with another workspace each time.
+    /// Where something was started lately, or claims wait. In one order, so that rounds can begin with another workspace each time.
     pub(super) fn busy(&self) -> Vec<WorkspaceId> {
-        let is_busy = |lane: &Lane| lane.busy_at.is_some_and(|at| at.elapsed() < BUSY_FOR);
+        let is_busy = |lane: &Lane| !lane.held.is_empty() || lane.busy_at.is_some_and(|at| at.elapsed() < BUSY_FOR);
         let mut busy: Vec<_> = self.lock().iter().filter(|(_, lane)| is_busy(lane)).map(|(id, _)| *id).collect();
         busy.sort_unstable();
         busy

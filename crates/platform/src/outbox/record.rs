@@ -1,14 +1,16 @@
-//! Recording results. One task gathers them while the last batch is being written, so the busier it is, the more results share
+//! Recording results. Those of a workspace gather while its last batch is being written, so the busier it is, the more results share
 //! a commit.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    panic::AssertUnwindSafe,
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
 
+use futures::FutureExt;
 use kernel::WorkspaceId;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 
 use super::{Engine, Outbox};
 use crate::{DbError, db, failpoint, wake::Topic};
@@ -34,38 +36,65 @@ pub(super) struct Ended<E, O> {
     pub(super) in_flight: Arc<AtomicUsize>,
 }
 
-/// The results of one batch by workspace.
-type ByWorkspace<T> = BTreeMap<WorkspaceId, Vec<Finished<<T as Outbox>::Effect, <T as Outbox>::Outcome>>>;
+pub(super) type Results<T> = mpsc::UnboundedReceiver<EndedOf<T>>;
+type EndedOf<T> = Ended<<T as Outbox>::Effect, <T as Outbox>::Outcome>;
 
-pub(super) type Results<T> = mpsc::UnboundedReceiver<Ended<<T as Outbox>::Effect, <T as Outbox>::Outcome>>;
-
-/// Records results until the last one who can send some is gone.
+/// Records results until the last one who can send some is gone. Each workspace has one batch under way at most, and waits for no other: a
+/// row that somebody holds in one of them must not outlast the leases of all.
 pub(super) async fn record_all<T: Outbox>(engine: Engine<T>, mut results: Results<T>) {
     let mut batch = Vec::new();
-    while results.recv_many(&mut batch, BATCH_MAX).await > 0 {
-        if batch.len() < BATCH_MAX / 4 && engine.is_busy() {
-            tokio::time::sleep(GATHER_FOR).await;
-            while batch.len() < BATCH_MAX
-                && let Ok(ended) = results.try_recv()
-            {
-                batch.push(ended);
+    let mut waiting: BTreeMap<WorkspaceId, Vec<EndedOf<T>>> = BTreeMap::new();
+    let mut recording: JoinSet<WorkspaceId> = JoinSet::new();
+    let mut busy = BTreeSet::new();
+    let mut is_open = true;
+    while is_open || !recording.is_empty() {
+        tokio::select! {
+            came = results.recv_many(&mut batch, BATCH_MAX), if is_open => {
+                is_open = came > 0;
+                if is_open && batch.len() < BATCH_MAX / 4 && engine.is_busy() {
+                    tokio::time::sleep(GATHER_FOR).await;
+                    while batch.len() < BATCH_MAX
+                        && let Ok(ended) = results.try_recv()
+                    {
+                        batch.push(ended);
+                    }
+                }
+                for ended in batch.drain(..) {
+                    waiting.entry(ended.workspace).or_default().push(ended);
+                }
+            }
+            Some(done) = recording.join_next() => {
+                // A task ends by itself only: what it does inside is caught there.
+                if let Ok(workspace) = done {
+                    busy.remove(&workspace);
+                }
             }
         }
-        failpoint::hit_in(T::NAME, "sent_not_recorded");
-        let mut by_workspace: ByWorkspace<T> = BTreeMap::new();
-        let mut places = Vec::with_capacity(batch.len());
-        for ended in batch.drain(..) {
-            places.push(ended.in_flight);
-            by_workspace.entry(ended.workspace).or_default().extend(ended.finished);
+        let free: Vec<WorkspaceId> = waiting.keys().copied().filter(|workspace| !busy.contains(workspace)).collect();
+        for workspace in free {
+            let Some(mut some) = waiting.remove(&workspace) else { continue };
+            if some.len() > BATCH_MAX {
+                waiting.insert(workspace, some.split_off(BATCH_MAX));
+            }
+            busy.insert(workspace);
+            recording.spawn(record_batch(engine.clone(), workspace, some));
         }
-        let outbox = engine.outbox();
-        futures::future::join_all(by_workspace.iter().map(|(workspace, finished)| outbox.record(*workspace, finished))).await;
-        failpoint::hit_in(T::NAME, "recorded");
-        for place in &places {
-            engine.has_ended(place);
-        }
-        outbox.db().wake().tell(Topic::BUS);
     }
+}
+
+async fn record_batch<T: Outbox>(engine: Engine<T>, workspace: WorkspaceId, batch: Vec<EndedOf<T>>) -> WorkspaceId {
+    failpoint::hit_in(T::NAME, "sent_not_recorded");
+    let (places, finished): (Vec<_>, Vec<_>) = batch.into_iter().map(|ended| (ended.in_flight, ended.finished)).unzip();
+    let finished: Vec<_> = finished.into_iter().flatten().collect();
+    if AssertUnwindSafe(engine.outbox().record(workspace, &finished)).catch_unwind().await.is_err() {
+        tracing::error!(outbox = T::NAME, left = finished.len(), "outbox.record_panicked");
+    }
+    failpoint::hit_in(T::NAME, "recorded");
+    for place in &places {
+        engine.has_ended(place);
+    }
+    engine.outbox().db().wake().tell(Topic::BUS);
+    workspace
 }
 
 /// Calls again and again while the database is away, for what must not be forgotten: the result of something that was done

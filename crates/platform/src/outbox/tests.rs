@@ -29,12 +29,17 @@ struct Manners {
     deaf: Option<WorkspaceId>,
     /// Claims are for a slot that is an hour ahead.
     is_ahead: bool,
+    /// Claims are for a slot that has come, and the first start of any fails.
+    start_fails: bool,
+    /// The results of this workspace are never recorded.
+    stuck: Option<WorkspaceId>,
 }
 
 #[derive(Default)]
 struct Seen {
     waiting: Vec<(WorkspaceId, Uuid)>,
     deaf_claims: usize,
+    starts: usize,
     performed: Vec<Uuid>,
     recorded: Vec<Uuid>,
     released: HashSet<Uuid>,
@@ -90,11 +95,20 @@ impl Outbox for Memory {
         let (here, elsewhere): (Vec<_>, Vec<_>) = seen.waiting.drain(..).partition(|effect| effect.0 == workspace);
         let (started, left) = here.split_at(here.len().min(usize::try_from(limit).unwrap()));
         seen.waiting = elsewhere.into_iter().chain(left.iter().copied()).collect();
-        if self.manners.is_ahead {
-            let slot = Timestamp::now() + SignedDuration::from_hours(1);
+        if self.manners.is_ahead || self.manners.start_fails {
+            let slot = Timestamp::now() + SignedDuration::from_hours(i64::from(self.manners.is_ahead));
             return Ok(Claimed { started: Vec::new(), slots: started.iter().map(|effect| (slot, effect.1)).collect() });
         }
         Ok(Claimed { started: started.to_vec(), slots: Vec::new() })
+    }
+
+    async fn start(&self, workspace: WorkspaceId, _token: &str, ids: &[Uuid]) -> Result<Vec<Self::Effect>, DbError> {
+        let mut seen = self.seen.lock().unwrap();
+        seen.starts += 1;
+        if seen.starts == 1 {
+            return Err(DbError::Unavailable(sqlx::Error::PoolTimedOut));
+        }
+        Ok(ids.iter().map(|id| (workspace, *id)).collect())
     }
 
     async fn next_due_at(&self, _workspace: WorkspaceId) -> Result<Option<Timestamp>, DbError> {
@@ -122,7 +136,10 @@ impl Outbox for Memory {
         Some(())
     }
 
-    async fn record(&self, _workspace: WorkspaceId, finished: &[Finished<Self::Effect, ()>]) {
+    async fn record(&self, workspace: WorkspaceId, finished: &[Finished<Self::Effect, ()>]) {
+        if self.manners.stuck == Some(workspace) {
+            std::future::pending::<()>().await;
+        }
         self.seen.lock().unwrap().recorded.extend(finished.iter().map(|finished| finished.effect.1));
     }
 
@@ -191,6 +208,40 @@ async fn a_claim_that_is_never_answered_keeps_other_workspaces_waiting_for_a_min
     while seen.lock().unwrap().recorded.len() < 2 {
         assert!(started.elapsed() < Duration::from_secs(70), "blocked");
         tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_workspace_whose_results_cannot_be_recorded_holds_back_no_result_of_another() {
+    let ((stuck, first), (_, second)) = (effects(4), effects(4));
+    let manners = Manners { stuck: Some(stuck), ..Manners::default() };
+    let memory = Memory::new(manners, [first, second.clone()].concat());
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, Limits::of(16)).run(stop.clone()));
+    let started = Instant::now();
+    while seen.lock().unwrap().recorded.len() < second.len() {
+        assert!(started.elapsed() < Duration::from_secs(5), "held back");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn claims_whose_start_failed_are_started_again_and_not_forgotten() {
+    let (_, waiting) = effects(8);
+    let manners = Manners { start_fails: true, ..Manners::default() };
+    let memory = Memory::new(manners, waiting);
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, Limits::of(64)).run(stop.clone()));
+    let started = Instant::now();
+    while seen.lock().unwrap().recorded.len() < 8 {
+        assert!(started.elapsed() < Duration::from_secs(10), "forgotten");
+        // The slots are by the clock of the machine, which runs while this one is paused.
+        std::thread::sleep(Duration::from_millis(5));
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     stop.cancel();
     running.await.unwrap();

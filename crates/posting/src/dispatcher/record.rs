@@ -1,5 +1,7 @@
 //! Recording what came of each send: successes in batches, failures each in a transaction of its own.
 
+use std::time::Duration;
+
 use kernel::{AdapterError, Category, WorkspaceId};
 use platform::outbox::{Finished, retry_until_recorded};
 use serde_json::Value;
@@ -10,6 +12,8 @@ use crate::store::{self, Sending, Success};
 const FAILURES_AT_ONCE: usize = 4;
 /// An answer up to this size is whole in its snippet.
 const RAW_INLINE_BYTES_MAX: usize = 200;
+/// A storage that is away must not delay the result until its lease is over.
+const KEEP_RAW_MAX: Duration = Duration::from_secs(2);
 
 pub(super) async fn record(deliveries: &Deliveries, workspace: WorkspaceId, finished: &[Finished<Sending, Outcome>]) {
     let (mut successes, mut failures) = (Vec::new(), Vec::new());
@@ -76,10 +80,14 @@ async fn record_failure(deliveries: &Deliveries, workspace: WorkspaceId, sending
 async fn keep_raw(deliveries: &Deliveries, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) -> Option<String> {
     let raw = serde_json::to_vec(&error.raw).ok().filter(|raw| raw.len() > RAW_INLINE_BYTES_MAX)?;
     let key = format!("raw/{}-{}.json", sending.delivery_id, sending.attempt);
-    match deliveries.objects.put(workspace, &key, raw.into()).await {
-        Ok(()) => Some(key),
-        Err(error) => {
+    match tokio::time::timeout(KEEP_RAW_MAX, deliveries.objects.put(workspace, &key, raw.into())).await {
+        Ok(Ok(())) => Some(key),
+        Ok(Err(error)) => {
             tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.keep_raw");
+            None
+        }
+        Err(_elapsed) => {
+            tracing::warn!(delivery.id = %sending.delivery_id, "dispatcher.keep_raw_slow");
             None
         }
     }

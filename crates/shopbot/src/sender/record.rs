@@ -35,8 +35,16 @@ pub(super) async fn record(db: &Db, finished: &[Finished<Sending, Outcome>]) {
 }
 
 async fn record_successes(db: &Db, successes: &[Success]) {
-    let outcomes = retry_until_recorded("mark_answers_sent", || store::mark_answers_sent(db.pool(), successes)).await;
-    for (answer_id, outcome) in outcomes.unwrap_or_default() {
+    let recorded = retry_until_recorded("mark_answers_sent", || store::mark_answers_sent(db.pool(), successes)).await;
+    let mut outcomes = recorded.unwrap_or_default();
+    if outcomes.is_empty() {
+        // A batch that is refused as a whole must not make the others be sent again: then one by one.
+        for one in successes.chunks(1) {
+            let recorded = retry_until_recorded("mark_answers_sent", || store::mark_answers_sent(db.pool(), one)).await;
+            outcomes.extend(recorded.unwrap_or_default());
+        }
+    }
+    for (answer_id, outcome) in outcomes {
         metrics::counter!("shopbot_answers_total", "outcome" => outcome.clone()).increment(1);
         if outcome != "sent" {
             tracing::warn!(answer.id = %answer_id, outcome, "shopbot.late_success");
