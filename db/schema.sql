@@ -9719,7 +9719,7 @@ declare
     now_ts constant timestamptz := platform.now();
     error constant text := 'the sender stopped while it was sending; the event may have arrived';
     delivery ops.webhook_deliveries;
-    is_dead boolean;
+    after text;
     freed int := 0;
 begin
     for delivery in
@@ -9727,9 +9727,12 @@ begin
          where d.workspace_id = p_workspace_id and d.status = 'sending' and d.claimed_until < now_ts
          order by d.delivery_id limit p_limit for no key update skip locked
     loop
-        is_dead := webhooks.retry_wait(delivery.attempt) is null;
+        after := case when not exists (select from core.webhook_subscriptions s
+                                        where s.workspace_id = p_workspace_id and s.status <> 'disabled'
+                                          and s.subscription_id = delivery.subscription_id) then 'failed'
+                      when webhooks.retry_wait(delivery.attempt) is null then 'dead' else 'retry' end;
         update ops.webhook_deliveries d
-           set status = case when is_dead then 'dead' else 'retry' end, ended_at = case when is_dead then now_ts end,
+           set status = after, ended_at = case when after <> 'retry' then now_ts end,
                next_attempt_at = now_ts + (1 + random()) * interval '1 second', claim_token = null,
                claimed_until = null, unknown_outcomes = d.unknown_outcomes + 1, last_error = error
          where d.workspace_id = p_workspace_id and d.delivery_id = delivery.delivery_id;
@@ -12648,6 +12651,13 @@ CREATE INDEX webhook_deliveries_due ON ops.webhook_deliveries USING btree (works
 --
 
 CREATE INDEX webhook_deliveries_sending ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, claimed_until) WHERE (status = 'sending'::text);
+
+
+--
+-- Name: webhook_deliveries_unended; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_unended ON ops.webhook_deliveries USING btree (created_at) WHERE (ended_at IS NULL);
 
 
 --

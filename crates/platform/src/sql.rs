@@ -8,7 +8,7 @@ pub const SQL: Module = Module {
     prelude: sql_files!["prelude": "now" "new_id" "workspace_id" "protect" "refuse_change" "append_only" "refuse_edge"],
     migrations: sql_files!["migrations":
         "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus" "0007_token_person" "0008_alerts"
-        "0009_endpoint_rates" "0009_bots" "0010_events" "0011_shared_sql" "0012_scope_names"
+        "0009_endpoint_rates" "0009_bots" "0010_events" "0011_shared_sql" "0012_scope_names" "0013_unended_deliveries"
     ],
     functions: sql_files!["functions":
         "near_names" "id_at" "at_micros" "stamp" "one_line" "redact_text" "snippet" "error_kind" "safe_error" "backoff"

@@ -122,7 +122,8 @@ impl Desk {
         };
         match rotated.await {
             Ok(before) => {
-                self.files.remove(before.old_secret_ref.as_deref());
+                // Whoever rotates back names the secret before the last one: it is in use again.
+                self.files.remove(before.old_secret_ref.as_deref().filter(|old| *old != secret.reference));
                 self.finish(workspace, before.subscription_id, Ok(()), secret).await
             }
             Err(error) => self.finish(workspace, Uuid::nil(), Err(error), secret).await,

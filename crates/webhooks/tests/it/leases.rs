@@ -119,3 +119,16 @@ async fn what_is_under_way_for_a_subscription_that_is_removed_fails_unless_it_ar
         assert_eq!(record(&world, id, "a", 1, Some(status)).await, json!(expected));
     }
 }
+
+#[tokio::test]
+async fn what_a_dead_sender_held_has_failed_when_its_subscription_was_disabled_meanwhile() {
+    let world = World::with_webhook().await;
+    world.emit_many(1).await;
+    assert_eq!(world.claim("first", 10).await.len(), 1);
+    world
+        .run("update core.webhook_subscriptions set status = 'disabled', stopped_at = platform.now(), stopped_why = 'gone'")
+        .await;
+    world.advance(3600);
+    assert_eq!(world.ask("webhooks.expire_leases($ws)").await, 1);
+    assert_eq!(world.delivery().await["status"], "failed");
+}

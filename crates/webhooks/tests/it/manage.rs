@@ -118,3 +118,15 @@ async fn a_removed_subscription_gets_nothing_and_its_log_stays() {
     assert_eq!(journal, [json!({ "ended": 2 })]);
     assert_eq!(world.desk.enable(world.workspace, "all", "ann").await.unwrap_err().status, 404);
 }
+
+#[tokio::test]
+async fn rotating_back_to_the_secret_before_keeps_its_file() {
+    let world = World::with_webhook().await;
+    let first =
+        world.rows("select secret_ref from core.webhook_subscriptions").await[0]["secret_ref"].as_str().unwrap().to_owned();
+    let overlap = std::time::Duration::from_secs(3600);
+    world.desk.rotate(world.workspace, "all", None, overlap, "ann").await.unwrap();
+    let back = world.desk.rotate(world.workspace, "all", Some(&first), overlap, "ann").await.unwrap();
+    assert_eq!(back.warning, None);
+    assert!(std::path::Path::new(first.trim_start_matches("file:")).exists());
+}
