@@ -124,7 +124,7 @@ async fn rotating_back_to_the_secret_before_keeps_its_file() {
     let world = World::with_webhook().await;
     let first =
         world.rows("select secret_ref from core.webhook_subscriptions").await[0]["secret_ref"].as_str().unwrap().to_owned();
-    let overlap = std::time::Duration::from_secs(3600);
+    let overlap = std::time::Duration::from_hours(1);
     world.desk.rotate(world.workspace, "all", None, overlap, "ann").await.unwrap();
     let back = world.desk.rotate(world.workspace, "all", Some(&first), overlap, "ann").await.unwrap();
     assert_eq!(back.warning, None);
