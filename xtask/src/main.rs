@@ -14,13 +14,13 @@ use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
-struct Cli {
+struct XtaskCli {
     #[command(subcommand)]
-    command: Command,
+    command: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum XtaskCommand {
     /// Run every test there is: formatting, lints, habits, licences, unit, SQL, HTTP, clients, crash and browser
     Test,
     /// Write db/schema.sql anew
@@ -40,34 +40,34 @@ enum Command {
 #[derive(Subcommand)]
 enum Bench {
     /// The job queue beside graphile-worker and pg-boss (npm) and graphile_worker (the Rust crate)
-    Jobs(bench::jobs::Options),
+    Jobs(bench::jobs::JobsBench),
     /// Posts on their way to forty channels beside the same peers and beside PostgreSQL alone
-    Posting(bench::posting::Options),
+    Posting(bench::posting::PostingBench),
     /// The shop bot beside the same bot made with grammY (npm)
-    Shopbot(bench::shopbot::Options),
+    Shopbot(bench::shopbot::ShopbotBench),
     /// Thousands of watchers of chats beside plain axum, which keeps nothing
-    Actions(bench::actions::Options),
+    Actions(bench::actions::ActionsBench),
 }
 
 #[derive(Subcommand)]
 enum Chaos {
     /// Posts, dispatchers and channels
-    Posting(chaos::Options),
+    Posting(chaos::PostingChaos),
     /// Customers, webhooks and answers
-    Shopbot(chaos::shopbot::Options),
+    Shopbot(chaos::shopbot::ShopbotChaos),
 }
 
 fn main() -> Result<()> {
-    match Cli::parse().command {
-        Command::Test => test::run(),
-        Command::Schema => test::write_schema(),
-        Command::Contract => test::write_contract(),
-        Command::Tidy => tidy::run(),
-        Command::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
-        Command::Chaos(Chaos::Posting(options)) => chaos::run(&options),
-        Command::Chaos(Chaos::Shopbot(options)) => chaos::shopbot::run(&options),
-        Command::Bench(Bench::Posting(options)) => bench::posting::run(&options),
-        Command::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
-        Command::Bench(Bench::Actions(options)) => bench::actions::run(&options),
+    match XtaskCli::parse().command {
+        XtaskCommand::Test => test::run(),
+        XtaskCommand::Schema => test::write_schema(),
+        XtaskCommand::Contract => test::write_contract(),
+        XtaskCommand::Tidy => tidy::run(),
+        XtaskCommand::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
+        XtaskCommand::Chaos(Chaos::Posting(options)) => chaos::run(&options),
+        XtaskCommand::Chaos(Chaos::Shopbot(options)) => chaos::shopbot::run(&options),
+        XtaskCommand::Bench(Bench::Posting(options)) => bench::posting::run(&options),
+        XtaskCommand::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
+        XtaskCommand::Bench(Bench::Actions(options)) => bench::actions::run(&options),
     }
 }

@@ -19,4 +19,4 @@ pub mod watchdog;
 pub use clean::display_text;
 pub use module::{ActionsSettings, MODULE, service};
 pub use sql::SQL;
-pub use streams::Limits;
+pub use streams::StreamLimits;

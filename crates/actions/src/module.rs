@@ -10,7 +10,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{Limits, SQL, http, retention, scopes, watchdog};
+use crate::{SQL, StreamLimits, http, retention, scopes, watchdog};
 
 const SETTINGS: &[Setting] = &[
     setting(
@@ -38,7 +38,7 @@ const SETTINGS: &[Setting] = &[
 
 #[derive(Clone, Debug)]
 pub struct ActionsSettings {
-    pub http: http::Settings,
+    pub http: http::ChatSettings,
     /// Whose pages may call the chat API.
     pub origins: Vec<String>,
     pub watchdog_interval: Duration,
@@ -46,15 +46,15 @@ pub struct ActionsSettings {
 
 impl ActionsSettings {
     pub fn read(values: &Values) -> Result<Self, SettingError> {
-        let limits = Limits {
+        let limits = StreamLimits {
             streams_max: values.count("streams_max", 1, 1_000_000)?,
             per_token_max: values.count("streams_per_token_max", 1, 1_000_000)?,
             per_address_max: values.count("streams_per_address_max", 1, 1_000_000)?,
-            ..Limits::default()
+            ..StreamLimits::default()
         };
         let processing_max = values.span("bot_action_max_processing_hours", 3600.0)?;
         Ok(Self {
-            http: http::Settings { processing_max, limits },
+            http: http::ChatSettings { processing_max, limits },
             origins: values.origins("chat_origins")?,
             watchdog_interval: values.span("bot_action_watchdog_interval_minutes", 60.0)?,
         })

@@ -9,7 +9,7 @@ use crate::contract::ChatRead;
 const PROCESSING_MAX: i64 = 100;
 
 #[derive(FromRow)]
-struct Row {
+struct ChatRecord {
     chat_id: String,
     created_at: String,
     active_at: String,
@@ -34,7 +34,7 @@ pub async fn chats(
                     and ($1::bigint is null
                          or (c.active_at, c.number) < (platform.at_micros($1), $2))
                   order by c.active_at desc, c.number desc limit $3";
-    let rows: Vec<Row> = sqlx::query_as(query)
+    let rows: Vec<ChatRecord> = sqlx::query_as(query)
         .bind(before.map(|before| before.micros))
         .bind(before.map(|before| before.id))
         .bind(limit)

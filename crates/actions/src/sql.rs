@@ -1,8 +1,8 @@
 //! The SQL of actions.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "actions",
     schemas: &["actions"],
     prelude: sql_files!["prelude": "is_id"],

@@ -16,7 +16,7 @@ use crate::scopes;
 
 /// What streams may cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct StreamLimits {
     /// In all; the rest of the connections is left to plain requests.
     pub streams_max: usize,
     pub per_token_max: usize,
@@ -29,7 +29,7 @@ pub struct Limits {
     pub heartbeat: Duration,
 }
 
-impl Default for Limits {
+impl Default for StreamLimits {
     fn default() -> Self {
         Self {
             streams_max: 8000,
@@ -44,7 +44,7 @@ impl Default for Limits {
 
 #[derive(Debug)]
 pub(crate) struct Streams {
-    pub(crate) limits: Limits,
+    pub(crate) limits: StreamLimits,
     open: Mutex<Open>,
 }
 
@@ -65,7 +65,7 @@ struct Token {
 }
 
 impl Streams {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: StreamLimits) -> Self {
         Self { limits, open: Mutex::default() }
     }
 
@@ -116,7 +116,7 @@ impl Seat {
             let mut open = self.streams.open();
             let Some(known) = open.tokens.get_mut(&self.token_id) else { return Some(false) };
             let age = known.checked_at.elapsed();
-            let Limits { rights_for, asked_within, .. } = self.streams.limits;
+            let StreamLimits { rights_for, asked_within, .. } = self.streams.limits;
             if age < rights_for || known.is_asking {
                 // While one of them asks, the others go by the last answer for a moment, and then wait.
                 return Some(known.may_read).filter(|_| age < rights_for + asked_within);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn streams_are_limited_for_a_token_for_an_address_and_in_all_and_a_closed_one_makes_room() {
-        let limits = Limits { streams_max: 4, per_token_max: 2, per_address_max: 3, ..Limits::default() };
+        let limits = StreamLimits { streams_max: 4, per_token_max: 2, per_address_max: 3, ..StreamLimits::default() };
         let streams = Arc::new(Streams::new(limits));
         let (one, two, three) = (Uuid::from_u128(1), Uuid::from_u128(2), Uuid::from_u128(3));
         let here = Some(IpAddr::from([10, 0, 0, 1]));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn nothing_is_remembered_of_streams_that_are_closed() {
-        let streams = Arc::new(Streams::new(Limits::default()));
+        let streams = Arc::new(Streams::new(StreamLimits::default()));
         for n in 0..100 {
             let address = IpAddr::from([10, 0, 0, n]);
             drop(streams.enter(Uuid::from_u128(n.into()), Some(address)).unwrap());

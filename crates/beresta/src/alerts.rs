@@ -46,7 +46,7 @@ impl MessengersAndMail {
         let messenger = self.messengers.of(provider).map_err(|error| job_error(&error))?;
         let reference = target.credential.as_deref().ok_or_else(missing)?;
         // Somebody will mend it, and the alert is worth the wait.
-        let token = self.secrets.find(reference).map_err(JobError::retry)?;
+        let token = self.secrets.find(reference).await.map_err(JobError::retry)?;
         let channel = Channel { target_id: target.address.clone(), token };
         let sent = messenger.send_text(&channel, text, &Meta { disable_preview: true, ..Meta::default() }).await;
         sent.map(drop).map_err(|error| job_error(&error))

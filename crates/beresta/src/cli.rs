@@ -32,7 +32,7 @@ enum Command {
     /// Load the demo workspace and print its credentials; safe to repeat
     Seed(Seed),
     /// Apply migrations and functions to the database
-    Migrate(Place),
+    Migrate(DataPlace),
     /// Check configuration, database and providers, and say what to do
     Doctor(Doctor),
     /// The running database, for any other client
@@ -61,7 +61,7 @@ enum Command {
 
 /// Where the data is.
 #[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct DataPlace {
     /// Where the embedded PostgreSQL and stored files live [default: ./beresta-data]
     #[arg(long)]
     pub(crate) data_dir: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Place {
     pub(crate) database_url: Option<String>,
 }
 
-impl Place {
+impl DataPlace {
     fn flags(&self) -> Vec<(&'static str, Option<String>)> {
         vec![("data_dir", self.data_dir.clone()), ("database_url", self.database_url.clone())]
     }
@@ -89,7 +89,7 @@ struct Demo {
     #[arg(long)]
     listen: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: DataPlace,
 }
 
 #[derive(Args)]
@@ -104,7 +104,7 @@ struct Serve {
     #[arg(long, hide = true)]
     demo_jobs: bool,
     #[command(flatten)]
-    place: Place,
+    place: DataPlace,
 }
 
 #[derive(Args)]
@@ -113,7 +113,7 @@ struct Mcp {
     #[arg(long)]
     token: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: DataPlace,
 }
 
 #[derive(Args)]
@@ -129,7 +129,7 @@ struct Seed {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: DataPlace,
 }
 
 #[derive(Args)]
@@ -141,17 +141,17 @@ struct Doctor {
     #[arg(long)]
     settings: bool,
     #[command(flatten)]
-    place: Place,
+    place: DataPlace,
 }
 
 #[derive(Subcommand)]
 enum DatabaseCommand {
     /// Print the URL of the running database
-    Url(Place),
+    Url(DataPlace),
     /// Open psql on the running database; further arguments are psql's own
     Psql {
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
         #[arg(trailing_var_arg = true)]
         args: Vec<String>,
     },
@@ -166,7 +166,7 @@ enum WorkspaceCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
     /// List the workspaces
     List {
@@ -174,7 +174,7 @@ enum WorkspaceCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
 }
 
@@ -191,7 +191,7 @@ enum TokenCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
     /// End a token
     Revoke {
@@ -201,7 +201,7 @@ enum TokenCommand {
         #[arg(long)]
         workspace: String,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
 }
 
@@ -217,7 +217,7 @@ enum ShopbotCommand {
         #[arg(long, default_value = "max")]
         provider: String,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
     /// Replay conversations with expected answers; ends with status 0 only if every one went as expected
     Test {
@@ -230,7 +230,7 @@ enum ShopbotCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
 }
 
@@ -255,7 +255,7 @@ pub(crate) struct TokenCreate {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: DataPlace,
 }
 
 fn scope_help() -> String {

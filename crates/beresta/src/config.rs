@@ -86,7 +86,7 @@ pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Provider {
+pub(crate) struct ProviderConfig {
     pub(crate) name: &'static str,
     pub(crate) base_url: String,
     pub(crate) ca_bundle: Option<PathBuf>,
@@ -108,7 +108,7 @@ pub(crate) struct Config {
     pub(crate) is_log_json: bool,
     pub(crate) otlp_endpoint: Option<String>,
     pub(crate) objects: objects::Place,
-    pub(crate) providers: Vec<Provider>,
+    pub(crate) providers: Vec<ProviderConfig>,
     pub(crate) fetch_allow: Vec<String>,
     pub(crate) mail: Option<Mail>,
     pub(crate) database_alert_bytes: u64,
@@ -196,7 +196,7 @@ fn config(values: &Values) -> Result<Config> {
         requests_max: values.count("requests_max", 1, 100_000)?,
     };
     let provider = |name, url, bundle| {
-        Ok::<_, anyhow::Error>(Provider {
+        Ok::<_, anyhow::Error>(ProviderConfig {
             name,
             base_url: values.url(url)?,
             ca_bundle: values.optional(bundle).map(PathBuf::from),

@@ -34,7 +34,7 @@ impl Database {
         let (url, embedded, place) = if let Some(url) = &config.database_url {
             (url.clone(), None, "external, by DATABASE_URL".to_owned())
         } else {
-            let mut embedded = platform::embedded::Config::new(&config.data_dir, mode);
+            let mut embedded = platform::embedded::ClusterConfig::new(&config.data_dir, mode);
             embedded.progress = progress;
             let server = Embedded::start(embedded).await?;
             make_database(&server).await?;

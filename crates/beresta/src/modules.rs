@@ -8,7 +8,7 @@ use platform::{
     http::App,
     install,
     module::{self, Module, Service},
-    outbox::Limits,
+    outbox::OutboxLimits,
 };
 
 use crate::{config::Config, outside::Outside};
@@ -29,7 +29,7 @@ pub(crate) const ALL: &[Module] = &[
 pub(crate) fn services(config: &Config, app: &App, outside: &Outside, chats: &Arc<actions::http::Surface>) -> Vec<Service> {
     Vec::from([
         module::platform_service(),
-        posting::service(outside.deliveries(app), Limits::of(config.dispatch_in_flight_max)),
+        posting::service(outside.deliveries(app), OutboxLimits::of(config.dispatch_in_flight_max)),
         shopbot::service(outside.answers(app)),
         actions::service(&app.db, config.actions.clone(), Arc::clone(chats)),
         planner::service(&Planner::new(app.db.clone()), &config.planner),
@@ -44,7 +44,7 @@ pub(crate) fn scopes() -> Vec<Scope> {
     ALL.iter().flat_map(|module| module.scopes).copied().collect()
 }
 
-pub(crate) fn sql() -> Vec<install::Module> {
+pub(crate) fn sql() -> Vec<install::SqlModule> {
     ALL.iter().map(|module| module.sql).collect()
 }
 

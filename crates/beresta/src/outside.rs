@@ -29,7 +29,8 @@ impl Outside {
         let client = |name: &str| -> Result<(Client, String)> {
             let provider =
                 config.providers.iter().find(|provider| provider.name == name).context("every provider is configured")?;
-            let settings = outbound::Settings { ca_bundle: provider.ca_bundle.clone(), ..outbound::Settings::default() };
+            let settings =
+                outbound::ClientSettings { ca_bundle: provider.ca_bundle.clone(), ..outbound::ClientSettings::default() };
             Ok((Client::new(&settings)?, provider.base_url.clone()))
         };
         let (telegram, telegram_url) = client("telegram")?;

@@ -144,7 +144,7 @@ fn set_cookie(info: &Info, value: &str, age_seconds: u32) -> String {
 }
 
 #[derive(Deserialize)]
-struct Next {
+struct NextAddress {
     next: Option<String>,
 }
 
@@ -154,7 +154,7 @@ fn own_path(next: Option<String>) -> String {
         .unwrap_or_else(|| "/console".to_owned())
 }
 
-async fn show_sign_in(Query(query): Query<Next>) -> Response {
+async fn show_sign_in(Query(query): Query<NextAddress>) -> Response {
     document(StatusCode::OK, &SignInPage { next: own_path(query.next), error: None, command: COMMAND.to_owned() })
 }
 

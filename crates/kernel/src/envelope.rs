@@ -14,7 +14,7 @@ pub struct Envelope<T> {
     pub status_code: u16,
     pub data: Option<T>,
     pub error: Option<ErrorBody>,
-    pub meta: Meta,
+    pub meta: EnvelopeMeta,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -30,7 +30,8 @@ pub struct ErrorBody {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct Meta {
+#[schema(as = Meta)]
+pub struct EnvelopeMeta {
     /// Which part of the system answered.
     pub source: String,
     #[schema(value_type = String, format = DateTime)]
@@ -51,11 +52,11 @@ pub struct Correlation {
 }
 
 impl<T> Envelope<T> {
-    pub fn success(status_code: u16, data: T, meta: Meta) -> Self {
+    pub fn success(status_code: u16, data: T, meta: EnvelopeMeta) -> Self {
         Self { ok: true, status_code, data: Some(data), error: None, meta }
     }
 
-    pub fn failure(problem: Problem, meta: Meta) -> Self {
+    pub fn failure(problem: Problem, meta: EnvelopeMeta) -> Self {
         let mut details = problem.details;
         details.insert("code".to_owned(), problem.code.into());
         if let Some(after) = problem.retry_after {
@@ -73,8 +74,8 @@ mod tests {
 
     use super::*;
 
-    fn meta() -> Meta {
-        Meta { source: "test".into(), ts: Timestamp::UNIX_EPOCH, correlation: Correlation::default() }
+    fn meta() -> EnvelopeMeta {
+        EnvelopeMeta { source: "test".into(), ts: Timestamp::UNIX_EPOCH, correlation: Correlation::default() }
     }
 
     #[test]

@@ -14,10 +14,10 @@ pub mod text;
 
 pub use adapter::{AdapterError, Category, ErrorKind, ErrorScope};
 pub use clock::Clock;
-pub use envelope::{Correlation, Envelope, ErrorBody, Meta};
+pub use envelope::{Correlation, Envelope, EnvelopeMeta, ErrorBody};
 pub use ids::{TraceId, WorkspaceId, new_id};
 pub use oid::{ObjectId, Oid};
 pub use problem::{Kind, Problem};
-pub use retry::{Next, RetryPolicy};
+pub use retry::{NextTry, RetryPolicy};
 pub use scope::{Bundle, Scope, Scopes};
 pub use secret::{Secret, SecretRef};

@@ -97,9 +97,9 @@ pub enum OidError {
     UpperCase { index: usize, found: char },
     #[error("expected `<prefix>_<24 hex digits>`, found no `_`")]
     MissingSeparator,
-    #[error("unknown prefix {found:?}; the nearest known one is {}", Named(*.nearest))]
+    #[error("unknown prefix {found:?}; the nearest known one is {}", NamedPrefix(*.nearest))]
     UnknownPrefix { found: String, nearest: Prefix },
-    #[error("expected an oid of the kind {}, found {}", Named(*.expected), Named(*.found))]
+    #[error("expected an oid of the kind {}, found {}", NamedPrefix(*.expected), NamedPrefix(*.found))]
     WrongPrefix { expected: Prefix, found: Prefix },
 }
 
@@ -230,9 +230,9 @@ fn edit_distance(left: &str, right: &str) -> usize {
 }
 
 /// A prefix in an error message: `` `se_` (session) ``.
-struct Named(Prefix);
+struct NamedPrefix(Prefix);
 
-impl fmt::Display for Named {
+impl fmt::Display for NamedPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}_` ({})", self.0.as_str(), self.0.noun())
     }

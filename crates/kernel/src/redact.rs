@@ -33,12 +33,12 @@ pub fn redact_text(text: &str) -> Cow<'_, str> {
 /// Redacts in place: the whole value under a key that names a secret, and the text of every other string. Keys stay.
 pub fn redact_json(value: &mut Value) {
     // A list of what is left instead of recursion: the depth of a value is chosen by whoever sent it.
-    let mut rest = vec![(Named::Anything, value)];
+    let mut rest = vec![(NamedField::Anything, value)];
     while let Some((named, value)) = rest.pop() {
         match (named, value) {
-            (Named::Secret, value) => *value = Value::from(REDACTED),
-            (Named::Phone, Value::String(text)) if numbers::may_be_phone(text) => PHONE.clone_into(text),
-            (Named::Phone, value @ Value::Number(_)) if numbers::may_be_phone(&value.to_string()) => {
+            (NamedField::Secret, value) => *value = Value::from(REDACTED),
+            (NamedField::Phone, Value::String(text)) if numbers::may_be_phone(text) => PHONE.clone_into(text),
+            (NamedField::Phone, value @ Value::Number(_)) if numbers::may_be_phone(&value.to_string()) => {
                 *value = Value::from(PHONE);
             }
             (_, Value::String(text)) => {
@@ -48,7 +48,7 @@ pub fn redact_json(value: &mut Value) {
             }
             (named, Value::Array(items)) => rest.extend(items.iter_mut().map(|item| (named, item))),
             (_, Value::Object(fields)) => {
-                rest.extend(fields.iter_mut().map(|(key, field)| (Named::by(key), field)));
+                rest.extend(fields.iter_mut().map(|(key, field)| (NamedField::by(key), field)));
             }
             (_, Value::Null | Value::Bool(_) | Value::Number(_)) => {}
         }
@@ -71,13 +71,13 @@ pub fn snippet(text: &str, chars_max: usize) -> String {
 
 /// What the name of a JSON key says about its value.
 #[derive(Clone, Copy)]
-enum Named {
+enum NamedField {
     Secret,
     Phone,
     Anything,
 }
 
-impl Named {
+impl NamedField {
     fn by(key: &str) -> Self {
         if SECRET_KEY.is_match(key) {
             Self::Secret

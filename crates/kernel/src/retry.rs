@@ -26,7 +26,7 @@ pub struct RetryPolicy {
 
 /// What to do with work whose attempt has just failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextTry {
     RetryIn(Duration),
     GiveUp(GiveUpReason),
 }
@@ -59,15 +59,15 @@ impl RetryPolicy {
     /// `attempt` counts the attempts already made (at least 1), `age` is the time since the work was accepted,
     /// `retry_after` is what the provider asked for, `random` is uniform in 0..1. The limits count even when the
     /// provider names a time: a provider that always says "later" must not keep work alive for ever.
-    pub fn next(&self, attempt: u32, age: Duration, retry_after: Option<Duration>, random: f64) -> Next {
+    pub fn next(&self, attempt: u32, age: Duration, retry_after: Option<Duration>, random: f64) -> NextTry {
         if attempt >= self.attempts_max {
-            return Next::GiveUp(GiveUpReason::Attempts);
+            return NextTry::GiveUp(GiveUpReason::Attempts);
         }
         let floor = self.backoff(attempt).max(retry_after.unwrap_or_default());
         let delay = floor.saturating_add(self.spread(floor, random));
         match self.age_max {
-            Some(age_max) if age >= age_max || age.saturating_add(delay) > age_max => Next::GiveUp(GiveUpReason::Age),
-            _ => Next::RetryIn(delay),
+            Some(age_max) if age >= age_max || age.saturating_add(delay) > age_max => NextTry::GiveUp(GiveUpReason::Age),
+            _ => NextTry::RetryIn(delay),
         }
     }
 
@@ -116,8 +116,8 @@ mod tests {
 
     fn wait(policy: &RetryPolicy, attempt: u32, retry_after: Option<Duration>, random: f64) -> Duration {
         match policy.next(attempt, Duration::ZERO, retry_after, random) {
-            Next::RetryIn(delay) => delay,
-            Next::GiveUp(reason) => panic!("gave up after attempt {attempt}: {reason}"),
+            NextTry::RetryIn(delay) => delay,
+            NextTry::GiveUp(reason) => panic!("gave up after attempt {attempt}: {reason}"),
         }
     }
 
@@ -156,27 +156,27 @@ mod tests {
     #[test]
     fn the_limit_of_attempts_counts_although_the_provider_names_a_time() {
         let next = POLICY.next(12, Duration::ZERO, Some(secs(1)), 0.0);
-        assert_eq!(next, Next::GiveUp(GiveUpReason::Attempts));
+        assert_eq!(next, NextTry::GiveUp(GiveUpReason::Attempts));
     }
 
     #[test]
     fn work_older_than_the_limit_is_given_up() {
-        assert_eq!(POLICY.next(1, secs(3600), None, 0.0), Next::GiveUp(GiveUpReason::Age));
-        assert_eq!(POLICY.next(1, secs(3599), None, 0.0), Next::GiveUp(GiveUpReason::Age));
-        assert_eq!(POLICY.next(1, secs(3598), None, 0.0), Next::RetryIn(secs(2)));
+        assert_eq!(POLICY.next(1, secs(3600), None, 0.0), NextTry::GiveUp(GiveUpReason::Age));
+        assert_eq!(POLICY.next(1, secs(3599), None, 0.0), NextTry::GiveUp(GiveUpReason::Age));
+        assert_eq!(POLICY.next(1, secs(3598), None, 0.0), NextTry::RetryIn(secs(2)));
     }
 
     #[test]
     fn a_provider_that_asks_for_more_time_than_is_left_ends_the_work_now() {
-        assert_eq!(POLICY.next(1, secs(60), Some(secs(3541)), 0.0), Next::GiveUp(GiveUpReason::Age));
-        assert_eq!(POLICY.next(1, secs(60), Some(secs(3540)), 0.0), Next::RetryIn(secs(3540)));
+        assert_eq!(POLICY.next(1, secs(60), Some(secs(3541)), 0.0), NextTry::GiveUp(GiveUpReason::Age));
+        assert_eq!(POLICY.next(1, secs(60), Some(secs(3540)), 0.0), NextTry::RetryIn(secs(3540)));
     }
 
     #[test]
     fn a_policy_of_one_attempt_or_none_never_retries() {
         for attempts_max in [0, 1] {
             let once = RetryPolicy { attempts_max, ..POLICY };
-            assert_eq!(once.next(1, Duration::ZERO, None, 0.0), Next::GiveUp(GiveUpReason::Attempts));
+            assert_eq!(once.next(1, Duration::ZERO, None, 0.0), NextTry::GiveUp(GiveUpReason::Attempts));
         }
     }
 
@@ -246,7 +246,7 @@ mod tests {
         ) {
             for attempt in [attempt, policy.attempts_max - 1, policy.attempts_max] {
                 let gave_up = policy.next(attempt, Duration::MAX, None, random)
-                    == Next::GiveUp(GiveUpReason::Attempts);
+                    == NextTry::GiveUp(GiveUpReason::Attempts);
                 prop_assert_eq!(gave_up, attempt >= policy.attempts_max);
             }
         }
@@ -258,7 +258,7 @@ mod tests {
         ) {
             let (age, age_max) = (Duration::from_millis(age_ms), Duration::from_millis(age_max_ms));
             let policy = RetryPolicy { age_max: Some(age_max), ..policy };
-            if let Next::RetryIn(delay) = policy.next(attempt, age, retry_after_ms.map(Duration::from_millis), random) {
+            if let NextTry::RetryIn(delay) = policy.next(attempt, age, retry_after_ms.map(Duration::from_millis), random) {
                 prop_assert!(age + delay <= age_max && age < age_max);
             }
         }

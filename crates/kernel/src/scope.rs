@@ -10,16 +10,18 @@ use crate::{Problem, text};
 pub enum Bundle {
     Console,
     Read,
+    Workflows,
     Write,
 }
 
 impl Bundle {
-    pub const ALL: [Self; 3] = [Self::Console, Self::Read, Self::Write];
+    pub const ALL: [Self; 4] = [Self::Console, Self::Read, Self::Workflows, Self::Write];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Read => "read",
+            Self::Workflows => "workflows",
             Self::Write => "write",
         }
     }

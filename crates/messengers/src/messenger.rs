@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn every_provider_has_its_messenger_and_an_unknown_name_is_an_error() {
-        let client = Client::new(&outbound::Settings::default()).unwrap();
+        let client = Client::new(&outbound::ClientSettings::default()).unwrap();
         let all = Messengers::new(Telegram::new(client.clone(), "http://t"), Max::new(client, "http://m"));
         assert!(matches!(all.of("telegram"), Ok(Messenger::Telegram(_))) && matches!(all.of("max"), Ok(Messenger::Max(_))));
         assert!(PROVIDERS.iter().all(|provider| all.of(provider).is_ok()));

@@ -8,7 +8,7 @@ use kernel::{AdapterError, Category, ErrorKind, ErrorScope, redact};
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ClientSettings {
     pub connect_timeout: Duration,
     pub request_timeout: Duration,
     /// How large an answer may be, after decompression.
@@ -17,7 +17,7 @@ pub struct Settings {
     pub ca_bundle: Option<PathBuf>,
 }
 
-impl Default for Settings {
+impl Default for ClientSettings {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
@@ -81,7 +81,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
+    pub fn new(settings: &ClientSettings) -> Result<Self, SettingsError> {
         install_crypto();
         let mut builder = reqwest::Client::builder()
             .connect_timeout(settings.connect_timeout)

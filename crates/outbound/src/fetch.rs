@@ -142,9 +142,9 @@ impl Fetcher {
         Ok(fetcher)
     }
 
-    /// Whether this address could be asked for at all, without asking: for settings that are being saved.
-    pub fn check(&self, url: &str) -> Result<(), FetchError> {
-        self.vetting.parse(url).map(drop)
+    /// Whether this address could be asked for at all, without asking: for settings that are being saved. Returns it in its normal form.
+    pub fn check(&self, url: &str) -> Result<Url, FetchError> {
+        self.vetting.parse(url)
     }
 
     pub async fn fetch(&self, url: &str, request: &FetchRequest) -> Result<Fetched, FetchError> {

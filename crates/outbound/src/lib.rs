@@ -5,5 +5,5 @@ pub mod address;
 mod client;
 mod fetch;
 
-pub use client::{CallError, Client, Reply, Settings, SettingsError};
+pub use client::{CallError, Client, ClientSettings, Reply, SettingsError};
 pub use fetch::{FetchError, FetchRequest, FetchSettings, Fetched, Fetcher, PostError, PostRequest, Posted};

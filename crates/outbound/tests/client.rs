@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::{Router, body::Body, routing::any};
 use kernel::AdapterError;
-use outbound::{CallError, Client, Settings};
+use outbound::{CallError, Client, ClientSettings};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpSocket},
@@ -15,11 +15,11 @@ use tokio::{
 const TOKEN_PATH: &str = "/bot123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/sendMessage";
 
 async fn call(url: &str) -> Result<outbound::Reply, CallError> {
-    call_within(Settings::default().request_timeout, url).await
+    call_within(ClientSettings::default().request_timeout, url).await
 }
 
 async fn call_within(request_timeout: Duration, url: &str) -> Result<outbound::Reply, CallError> {
-    let client = Client::new(&Settings { request_timeout, body_bytes_max: 1000, ..Settings::default() }).unwrap();
+    let client = Client::new(&ClientSettings { request_timeout, body_bytes_max: 1000, ..ClientSettings::default() }).unwrap();
     client.send(client.request("POST".parse().unwrap(), url).body("x")).await
 }
 
@@ -87,7 +87,7 @@ async fn a_request_that_left_without_a_whole_answer_has_an_unknown_outcome() {
         let _ = stream.write_all(b"\0\0\0 nonsense\r\n\r\n").await;
     })
     .await;
-    let patience = Settings::default().request_timeout;
+    let patience = ClientSettings::default().request_timeout;
     let soon = Duration::from_millis(500);
     for (name, url, limit) in
         [("dropped", dropped, patience), ("silent", silent, soon), ("cut", cut, patience), ("garbage", garbage, patience)]
@@ -116,9 +116,9 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 
 #[test]
 fn a_ca_bundle_that_cannot_be_used_is_refused_with_its_name() {
-    let missing = Settings { ca_bundle: Some("/nowhere/ca.pem".into()), ..Settings::default() };
+    let missing = ClientSettings { ca_bundle: Some("/nowhere/ca.pem".into()), ..ClientSettings::default() };
     assert!(Client::new(&missing).unwrap_err().to_string().contains("/nowhere/ca.pem"));
     let empty = tempfile::NamedTempFile::new().unwrap();
-    let empty = Settings { ca_bundle: Some(empty.path().to_owned()), ..Settings::default() };
+    let empty = ClientSettings { ca_bundle: Some(empty.path().to_owned()), ..ClientSettings::default() };
     assert!(Client::new(&empty).unwrap_err().to_string().contains("there is no certificate in it"));
 }

@@ -7,7 +7,7 @@ use sqlx::postgres::PgDatabaseError;
 
 /// One of our SQL functions refused.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct SqlRefusal {
     /// Its SQLSTATE.
     pub(crate) code: String,
     pub(crate) message: String,
@@ -15,7 +15,7 @@ pub(crate) struct Refusal {
     pub(crate) detail: Option<Value>,
 }
 
-impl Refusal {
+impl SqlRefusal {
     pub(crate) fn is_expired(&self) -> bool {
         self.code == "ZG014"
     }
@@ -33,7 +33,7 @@ impl Refusal {
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// By the rules: an answer for the person.
-    Refused(Refusal),
+    Refused(SqlRefusal),
     Db(DbError),
 }
 
@@ -48,7 +48,7 @@ impl From<sqlx::Error> for Stop {
         let found = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
         match found {
             // ZG002 is a mistake of ours: the arguments were checked before.
-            Some(refused) if refused.code().starts_with("ZG") && refused.code() != "ZG002" => Self::Refused(Refusal {
+            Some(refused) if refused.code().starts_with("ZG") && refused.code() != "ZG002" => Self::Refused(SqlRefusal {
                 code: refused.code().to_owned(),
                 message: refused.message().to_owned(),
                 hint: refused.hint().map(ToOwned::to_owned),

@@ -16,6 +16,6 @@ pub mod mcp;
 pub mod retention;
 pub mod scopes;
 
-pub use engine::{Answer, Applied, Caller, Planner, ReadTool, Settings, Watch};
+pub use engine::{Applied, Caller, EngineSettings, Planner, ReadTool, ToolAnswer, Watch};
 pub use module::{MODULE, PlannerSettings, service};
 pub use sql::SQL;

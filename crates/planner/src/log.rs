@@ -25,7 +25,7 @@ const ERROR_CHARS_MAX: usize = 1000;
 
 /// A call that was written down and has no answer yet. A process that dies now leaves it so.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LoggedCall {
     db: Db,
     workspace: WorkspaceId,
     request_id: Uuid,
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
 }
 
 /// What became of a call, as it is stored.
-struct Outcome {
+struct CallOutcome {
     workspace: WorkspaceId,
     request_id: Uuid,
     body: Value,
@@ -43,7 +43,7 @@ struct Outcome {
     error: Option<String>,
 }
 
-impl Entry {
+impl LoggedCall {
     /// Writes a call down, before anything is done about it.
     pub(crate) async fn open(
         db: &Db,
@@ -66,7 +66,7 @@ impl Entry {
 
     /// Writes its answer down. The work is done by now, so the caller does not wait for a database that is away.
     pub(crate) async fn close(self, body: Value, error: Option<&str>) {
-        let outcome = Outcome {
+        let outcome = CallOutcome {
             workspace: self.workspace,
             request_id: self.request_id,
             body: bounded(body),
@@ -84,7 +84,7 @@ impl Entry {
     }
 }
 
-async fn write(db: &Db, outcome: &Outcome) -> Result<(), DbError> {
+async fn write(db: &Db, outcome: &CallOutcome) -> Result<(), DbError> {
     let mut tx = db.begin(outcome.workspace).await?;
     let response =
         LoggedResponse { body: &outcome.body, execution_time_ms: outcome.elapsed_ms, error_message: outcome.error.as_deref() };

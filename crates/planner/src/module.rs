@@ -7,7 +7,7 @@ use platform::{
     settings::{Setting, SettingError, Values, list, setting},
 };
 
-use crate::{Planner, SQL, Settings, mcp, retention, scopes};
+use crate::{EngineSettings, Planner, SQL, mcp, retention, scopes};
 
 const SETTINGS: &[Setting] = &[
     setting(
@@ -32,20 +32,20 @@ const SETTINGS: &[Setting] = &[
 
 #[derive(Clone, Debug)]
 pub struct PlannerSettings {
-    pub mcp: mcp::Settings,
-    pub results: Settings,
+    pub mcp: mcp::McpSettings,
+    pub results: EngineSettings,
 }
 
 impl PlannerSettings {
     pub fn read(values: &Values) -> Result<Self, SettingError> {
         let results_kept = Duration::from_hours(values.number("planner_results_hours", 24, 24 * 3650)?);
-        Ok(Self { mcp: read_mcp(values)?, results: Settings { results_kept } })
+        Ok(Self { mcp: read_mcp(values)?, results: EngineSettings { results_kept } })
     }
 }
 
 /// Whom /mcp answers: this machine and the public address always, others by name.
-fn read_mcp(values: &Values) -> Result<mcp::Settings, SettingError> {
-    let mut settings = mcp::Settings { origins: values.origins("mcp_origins")?, ..mcp::Settings::default() };
+fn read_mcp(values: &Values) -> Result<mcp::McpSettings, SettingError> {
+    let mut settings = mcp::McpSettings { origins: values.origins("mcp_origins")?, ..mcp::McpSettings::default() };
     let is_host = |host: &String| host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'));
     let hosts = |value: &str| Some(list(value)).filter(|hosts| hosts.iter().all(is_host));
     settings.hosts.extend(values.parsed("mcp_hosts", "a list of host names separated by commas", hosts)?);

@@ -2,9 +2,9 @@
 
 use platform::retention::RetentionRule;
 
-use crate::{Settings, engine::RESULTS_KEPT_MIN, store};
+use crate::{EngineSettings, engine::RESULTS_KEPT_MIN, store};
 
-pub fn rules(settings: Settings) -> Vec<RetentionRule> {
+pub fn rules(settings: EngineSettings) -> Vec<RetentionRule> {
     let kept = settings.results_kept.max(RESULTS_KEPT_MIN);
     vec![
         RetentionRule::sql("planner.previews", "select planner.expire_previews(null, $1)"),

@@ -1,8 +1,8 @@
 //! The SQL of the planner.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "planner",
     schemas: &["planner"],
     prelude: sql_files!["prelude": "is_text" "is_line" "is_days" "due_days"],

@@ -13,7 +13,7 @@ use crate::{Caller, error::Stop, model::PlannedAction};
 
 /// What an action did.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct ActionOutcome {
     /// `goal`, `step`, `habit`, or `order` among those that changed as well.
     pub(crate) entity: String,
     pub(crate) id: i64,
@@ -22,7 +22,7 @@ pub(crate) struct Outcome {
     pub(crate) before: Option<Value>,
     pub(crate) after: Option<Value>,
     pub(crate) xp: i64,
-    pub(crate) also: Vec<Outcome>,
+    pub(crate) also: Vec<ActionOutcome>,
 }
 
 /// What a preview has to know before it begins.
@@ -84,7 +84,7 @@ pub(crate) async fn run_action(
     index: usize,
     action: &str,
     params: &Map<String, Value>,
-) -> Result<Outcome, Stop> {
+) -> Result<ActionOutcome, Stop> {
     let Json(outcome) = sqlx::query_scalar("select planner.run_action($1, $2, $3, $4, $5, $6)")
         .bind(caller.workspace.uuid())
         .bind(caller.person)
@@ -173,7 +173,7 @@ pub(crate) async fn forget(db: impl PgExecutor<'_>, limit: i32, results_kept: Du
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page {
+pub(crate) struct GoalPage {
     pub(crate) limit: i32,
     pub(crate) after: Option<i64>,
 }
@@ -183,7 +183,7 @@ pub(crate) async fn list_goals(
     caller: &Caller,
     status: &str,
     category: Option<&str>,
-    page: Page,
+    page: GoalPage,
 ) -> Result<Value, DbError> {
     let answer = sqlx::query_scalar("select planner.list_goals($1, $2, $3, $4, $5, $6)")
         .bind(caller.workspace.uuid())
@@ -203,7 +203,7 @@ pub(crate) async fn list_steps(
     caller: &Caller,
     goal_id: Option<i64>,
     status: &str,
-    page: Page,
+    page: GoalPage,
 ) -> Result<Option<Value>, DbError> {
     let answer = sqlx::query_scalar("select planner.list_steps($1, $2, $3, $4, $5, $6)")
         .bind(caller.workspace.uuid())
@@ -221,7 +221,7 @@ pub(crate) async fn list_habits(
     tx: &mut PgConnection,
     caller: &Caller,
     include_archived: bool,
-    page: Page,
+    page: GoalPage,
 ) -> Result<Value, DbError> {
     let answer = sqlx::query_scalar("select planner.list_habits($1, $2, $3, $4, $5)")
         .bind(caller.workspace.uuid())
@@ -250,7 +250,7 @@ async fn read_one(tx: &mut PgConnection, query: &'static str, caller: &Caller, i
     Ok(sqlx::query_scalar(query).bind(caller.workspace.uuid()).bind(caller.person).bind(id).fetch_one(tx).await?)
 }
 
-pub(crate) async fn read_history(tx: &mut PgConnection, caller: &Caller, page: Page) -> Result<Value, DbError> {
+pub(crate) async fn read_history(tx: &mut PgConnection, caller: &Caller, page: GoalPage) -> Result<Value, DbError> {
     let query = "select planner.read_history($1, $2, $3, $4)";
     let answer = sqlx::query_scalar(query)
         .bind(caller.workspace.uuid())

@@ -96,16 +96,16 @@ pub struct Bus {
 
 #[derive(Debug, Default)]
 struct Hub {
-    state: Mutex<State>,
+    state: Mutex<BusState>,
     /// Rung when the first subscriber comes.
     started: Notify,
 }
 
-type Key = (WorkspaceId, String);
+type TopicKey = (WorkspaceId, String);
 
 #[derive(Debug, Default)]
-struct State {
-    subscribers: HashMap<Key, Vec<mpsc::Sender<Message>>>,
+struct BusState {
+    subscribers: HashMap<TopicKey, Vec<mpsc::Sender<Message>>>,
     /// Everything up to here was handed on. Absent while nobody subscribes: then nothing is read.
     position: Option<Position>,
 }
@@ -196,11 +196,11 @@ impl Bus {
         let mut is_news = false;
         loop {
             let Some(position) = self.hub.wanted_from() else { return Ok(Looked::ForNobody) };
-            let rows: Vec<Row> =
+            let rows: Vec<MessageRow> =
                 sqlx::query_as(READ_ALL_AFTER).bind(position.to_string()).bind(PAGE).fetch_all(self.db.pool()).await?;
             let is_held_back = rows.last().is_some_and(|row| row.is_more_coming);
             let mut is_empty = true;
-            for (key, message) in rows.into_iter().filter_map(Row::into_message) {
+            for (key, message) in rows.into_iter().filter_map(MessageRow::into_message) {
                 self.hub.hand_on(&key, &message);
                 is_empty = false;
                 is_news = true;
@@ -225,7 +225,7 @@ enum Looked {
 
 /// A row of `bus.read_all_after`: a message, or the word that more is coming.
 #[derive(sqlx::FromRow)]
-struct Row {
+struct MessageRow {
     topic: Option<String>,
     workspace_id: Option<Uuid>,
     position: Option<String>,
@@ -233,8 +233,8 @@ struct Row {
     is_more_coming: bool,
 }
 
-impl Row {
-    fn into_message(self) -> Option<(Key, Message)> {
+impl MessageRow {
+    fn into_message(self) -> Option<(TopicKey, Message)> {
         let topic = self.topic?;
         let message =
             Message { topic: topic.as_str().into(), position: self.position?.parse().ok()?, payload: self.payload?.into() };
@@ -249,7 +249,7 @@ impl Hub {
     }
 
     /// Takes subscribers that have gone off the topic, and forgets the place when they were the last.
-    fn forget_closed(&self, key: Key) {
+    fn forget_closed(&self, key: TopicKey) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut subscribers) = state.subscribers.entry(key) {
             subscribers.get_mut().retain(|subscriber| !subscriber.is_closed());
@@ -262,7 +262,7 @@ impl Hub {
         }
     }
 
-    fn hand_on(&self, key: &Key, message: &Message) {
+    fn hand_on(&self, key: &TopicKey, message: &Message) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.subscribers.is_empty() {
             return;

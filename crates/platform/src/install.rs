@@ -12,7 +12,7 @@ use crate::DbError;
 
 /// The SQL that a crate owns.
 #[derive(Clone, Copy, Debug)]
-pub struct Module {
+pub struct SqlModule {
     pub name: &'static str,
     pub schemas: &'static [&'static str],
     /// Functions that the tables below need; they may not refer to a table.
@@ -95,7 +95,7 @@ const BOOKKEEPING: &str = "
 const DEADLOCKS_MAX: u32 = 5;
 
 /// Installs the modules in the order given. The connection is the owner's, not one of the pool's.
-pub async fn install(connection: &mut PgConnection, modules: &[Module]) -> Result<Installed, InstallError> {
+pub async fn install(connection: &mut PgConnection, modules: &[SqlModule]) -> Result<Installed, InstallError> {
     check_server(connection).await?;
     let mut deadlocks = 0;
     let installed = loop {
@@ -123,7 +123,7 @@ async fn upkeep(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     tx.commit().await
 }
 
-async fn install_all(connection: &mut PgConnection, modules: &[Module]) -> Result<Installed, InstallError> {
+async fn install_all(connection: &mut PgConnection, modules: &[SqlModule]) -> Result<Installed, InstallError> {
     if is_up_to_date(connection, modules).await {
         connection.execute("select bus.mend()").await?;
         return Ok(Installed::default());
@@ -159,7 +159,7 @@ async fn install_all(connection: &mut PgConnection, modules: &[Module]) -> Resul
 }
 
 /// The hash that names one state of all the SQL: two programs with the same hash want the same database.
-pub fn fingerprint(modules: &[Module]) -> String {
+pub fn fingerprint(modules: &[SqlModule]) -> String {
     let mut all = String::new();
     for module in modules {
         for file in module.prelude.iter().chain(module.migrations).chain(module.functions) {
@@ -191,7 +191,7 @@ fn judge_server(version: i32, has_vector: bool) -> Result<(), InstallError> {
 }
 
 /// A look without a lock, so that a process that starts beside a busy system disturbs nobody.
-async fn is_up_to_date(connection: &mut PgConnection, modules: &[Module]) -> bool {
+async fn is_up_to_date(connection: &mut PgConnection, modules: &[SqlModule]) -> bool {
     let mut found = 0;
     for module in modules {
         let row = sqlx::query_scalar::<_, String>("select sha256 from platform.functions where module = $1")
@@ -210,7 +210,7 @@ async fn is_up_to_date(connection: &mut PgConnection, modules: &[Module]) -> boo
 }
 
 /// Whether a newer program was here: then its functions stay, and this one works with what there is.
-async fn is_newer(connection: &mut PgConnection, modules: &[Module]) -> Result<bool, InstallError> {
+async fn is_newer(connection: &mut PgConnection, modules: &[SqlModule]) -> Result<bool, InstallError> {
     for module in modules {
         let names: Vec<&str> = module.migrations.iter().map(|file| file.name).collect();
         let unknown: i64 = sqlx::query_scalar("select count(*) from platform.migrations where module = $1 and name <> all ($2)")
@@ -225,7 +225,7 @@ async fn is_newer(connection: &mut PgConnection, modules: &[Module]) -> Result<b
     Ok(false)
 }
 
-async fn install_module(tx: &mut PgConnection, module: &Module, installed: &mut Installed) -> Result<(), InstallError> {
+async fn install_module(tx: &mut PgConnection, module: &SqlModule, installed: &mut Installed) -> Result<(), InstallError> {
     for schema in module.schemas {
         tx.execute(AssertSqlSafe(format!("create schema if not exists {schema}"))).await?;
     }
@@ -260,14 +260,14 @@ async fn install_module(tx: &mut PgConnection, module: &Module, installed: &mut 
     Ok(())
 }
 
-async fn apply(tx: &mut PgConnection, module: &Module, files: &'static [File]) -> Result<(), InstallError> {
+async fn apply(tx: &mut PgConnection, module: &SqlModule, files: &'static [File]) -> Result<(), InstallError> {
     for file in files {
         tx.execute(file.text).await.map_err(|source| InstallError::Failed { module: module.name, file: file.name, source })?;
     }
     Ok(())
 }
 
-fn module_hash(module: &Module) -> String {
+fn module_hash(module: &SqlModule) -> String {
     fingerprint(std::slice::from_ref(module))
 }
 

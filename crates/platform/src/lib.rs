@@ -32,5 +32,5 @@ pub mod door;
 
 pub use db::{Db, Settings};
 pub use error::DbError;
-pub use install::{Module, install};
+pub use install::{SqlModule, install};
 pub use sql::SQL;

@@ -110,7 +110,7 @@ impl Check {
 /// What a module is, known before there is a configuration or a database.
 #[derive(Clone, Copy, Debug)]
 pub struct Module {
-    pub sql: install::Module,
+    pub sql: install::SqlModule,
     pub settings: &'static [Setting],
     pub metrics: &'static [Metric],
     /// The rights that its routes ask for. Which bundles have one is said there.

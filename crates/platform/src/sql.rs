@@ -1,8 +1,8 @@
 //! The SQL of the platform itself: time, workspaces, tokens, journal, jobs, bus, alerts.
 
-use crate::{install::Module, sql_files};
+use crate::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "platform",
     schemas: &["platform", "core", "ops", "bus"],
     prelude: sql_files!["prelude": "now" "new_id" "workspace_id" "protect" "refuse_change" "append_only" "refuse_edge"],
@@ -14,7 +14,7 @@ pub const SQL: Module = Module {
         "near_names" "id_at" "at_micros" "stamp" "one_line" "redact_text" "snippet" "error_kind" "safe_error" "backoff"
         "upkeep_journals" "grant_access" "append_journal" "record_error"
         "create_workspace" "create_token" "revoke_token" "find_token" "admit" "trim_endpoint_rates"
-        "register_job_type" "tell_jobs" "enqueue_jobs" "enqueue_job" "claim_jobs" "expire_leases" "complete_jobs" "fail_jobs"
+        "register_job_type" "tell_jobs" "enqueue_jobs" "enqueue_job" "claim_jobs" "claim_workspace_jobs" "expire_leases" "complete_jobs" "fail_jobs"
         "release_jobs" "extend_leases" "retry_job" "next_due_at" "put_schedule" "fire_schedules" "report_process"
         "publish" "bus_position" "bus_mend" "read_all_after" "read_topic_after"
         "alert_targets" "announce_alert" "settle_alerts" "check_alerts" "acknowledge_alert" "find_trouble" "forget"

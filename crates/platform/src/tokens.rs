@@ -6,7 +6,7 @@ use kernel::{Scopes, Secret, WorkspaceId};
 use sqlx::PgExecutor;
 use uuid::Uuid;
 
-use crate::{Db, DbError};
+use crate::{Db, DbError, reads::Time};
 
 /// Who calls: what a valid token says about its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub async fn create(
 }
 
 #[derive(sqlx::FromRow)]
-struct Found {
+struct TokenRow {
     workspace_id: Uuid,
     workspace_name: String,
     token_id: Uuid,
@@ -55,7 +55,7 @@ struct Found {
 
 /// Whose token this is; nothing for a wrong, revoked or expired one, all alike.
 pub async fn authenticate(db: impl PgExecutor<'_>, token: &Secret) -> Result<Option<Principal>, DbError> {
-    let found: Option<Found> =
+    let found: Option<TokenRow> =
         sqlx::query_as("select * from core.find_token($1)").bind(token.sha256_hex()).fetch_optional(db).await?;
     Ok(found.filter(|found| token.matches_hash(&found.token_hash)).map(|found| Principal {
         workspace_id: found.workspace_id.into(),
@@ -73,18 +73,15 @@ pub async fn authenticate_at_the_door(db: &Db, token: &Secret) -> Result<Option<
     db.at_the_door(async move { authenticate(&pool, &token).await }).await
 }
 
-/// A time as the database gave it.
-pub type Time = jiff_sqlx::Timestamp;
-
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Listed {
     pub token_id: Uuid,
     pub name: String,
     pub scopes: Vec<String>,
     pub person: Option<String>,
-    pub created_at: jiff_sqlx::Timestamp,
-    pub expires_at: Option<jiff_sqlx::Timestamp>,
-    pub revoked_at: Option<jiff_sqlx::Timestamp>,
+    pub created_at: Time,
+    pub expires_at: Option<Time>,
+    pub revoked_at: Option<Time>,
 }
 
 pub async fn list(db: impl PgExecutor<'_>, workspace: WorkspaceId) -> Result<Vec<Listed>, DbError> {

@@ -41,11 +41,11 @@ pub const CHANNEL: &str = "beresta_wake";
 
 #[derive(Clone, Debug)]
 pub struct Wake {
-    inner: Arc<Inner>,
+    inner: Arc<WakeInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct WakeInner {
     pool: PgPool,
     /// Our own notifications come back to us; this tells them apart.
     process: Uuid,
@@ -75,7 +75,7 @@ impl Line {
 
 impl Wake {
     pub(crate) fn new(pool: PgPool) -> Self {
-        Self { inner: Arc::new(Inner { pool, process: Uuid::new_v4(), lines: RwLock::default() }) }
+        Self { inner: Arc::new(WakeInner { pool, process: Uuid::new_v4(), lines: RwLock::default() }) }
     }
 
     /// Tells this process and, soon, the others. Call it after the commit.

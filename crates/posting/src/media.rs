@@ -17,14 +17,14 @@ const ORIGIN_SCHEME: &str = "objects://";
 
 /// What is known of a stored item for one provider.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Found {
+pub struct StoredMedia {
     pub blob_ref: String,
     pub file_id: Option<String>,
     pub origin_url: Option<String>,
     pub content_type: Option<String>,
 }
 
-impl Found {
+impl StoredMedia {
     pub(crate) fn without_cache(&self) -> Self {
         Self { file_id: None, ..self.clone() }
     }
@@ -36,7 +36,7 @@ pub(crate) async fn find(
     workspace: Uuid,
     refs: &[String],
     provider: &str,
-) -> Result<Vec<Found>, DbError> {
+) -> Result<Vec<StoredMedia>, DbError> {
     if refs.is_empty() {
         return Ok(Vec::new());
     }

@@ -3,7 +3,7 @@
 use platform::{
     Db, DbError,
     module::{Finding, Metric, Module, Role, Service},
-    outbox::Limits,
+    outbox::OutboxLimits,
     secrets::Secrets,
 };
 use utoipa::OpenApi;
@@ -31,9 +31,9 @@ pub const MODULE: Module = Module {
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 
-pub fn service(deliveries: Deliveries, limits: Limits) -> Service {
+pub fn service(deliveries: Deliveries, limits: OutboxLimits) -> Service {
     let (db, fetcher, objects) = (deliveries.db.clone(), deliveries.fetcher.clone(), deliveries.objects.clone());
-    let puller = Puller::new(db.clone(), fetcher.clone(), pull::Secrets::default());
+    let puller = Puller::new(db.clone(), fetcher.clone(), pull::SourceSecrets::default());
     pull::add_jobs(Service::default(), &puller)
         .routes(http::router(fetcher))
         .worker(Role::Dispatcher, move |stop| Dispatcher::new(deliveries, limits).run(stop))
@@ -47,11 +47,13 @@ async fn check_credentials(db: Db) -> Result<Vec<Finding>, DbError> {
     let query = "select workspace_id, auth_ref, platform, secret_ref from posting.credential_bindings";
     let bindings: Vec<(Uuid, String, String, String)> = sqlx::query_as(query).fetch_all(db.pool()).await?;
     let secrets = Secrets::default();
-    let broken = bindings.iter().filter_map(|(workspace, auth_ref, platform, reference)| {
-        let problem = secrets.find(reference).err()?;
-        Some(Finding::Warning(format!("credential `{auth_ref}` for {platform} in workspace {workspace}: {problem}")))
-    });
-    let mut findings: Vec<Finding> = broken.collect();
+    let mut findings = Vec::new();
+    for (workspace, auth_ref, platform, reference) in &bindings {
+        if let Err(problem) = secrets.find(reference).await {
+            let words = format!("credential `{auth_ref}` for {platform} in workspace {workspace}: {problem}");
+            findings.push(Finding::Warning(words));
+        }
+    }
     if findings.is_empty() {
         findings.push(Finding::Ok(format!("{} of {} can be read", bindings.len(), bindings.len())));
     }

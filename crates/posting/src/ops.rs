@@ -6,13 +6,10 @@
 use std::time::Duration;
 
 use kernel::WorkspaceId;
-use platform::{Db, DbError, wake::Topic};
+use platform::{Db, DbError, reads::Time, wake::Topic};
 use serde_json::Value;
 use sqlx::{Postgres, Transaction, postgres::types::PgInterval};
 use uuid::Uuid;
-
-/// A time as the database gives it.
-pub type Time = jiff_sqlx::Timestamp;
 
 /// Who does something by hand, and why; both are in the event that it leaves.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +72,7 @@ pub struct Requeued {
 
 /// A channel as an operation left it.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Channel {
+pub struct ChannelAfter {
     pub channel_id: String,
     pub platform: String,
     pub rate_group: String,
@@ -169,7 +166,7 @@ pub async fn pause(
     by: By<'_>,
     channel_id: &str,
     duration: Duration,
-) -> Result<Channel, DbError> {
+) -> Result<ChannelAfter, DbError> {
     let seconds = i32::try_from(duration.as_secs()).unwrap_or(i32::MAX);
     let mut tx = db.begin(workspace).await?;
     let query = sqlx::query_as("select * from posting.pause_channel($1, $2, $3, $4, $5)")
@@ -184,22 +181,28 @@ pub async fn pause(
 }
 
 /// 6: opens a channel again, whatever closed it. Refused with ZD003, ZD005.
-pub async fn enable(db: &Db, workspace: WorkspaceId, by: By<'_>, channel_id: &str) -> Result<Channel, DbError> {
+pub async fn enable(db: &Db, workspace: WorkspaceId, by: By<'_>, channel_id: &str) -> Result<ChannelAfter, DbError> {
     let rows = channels(db, workspace, by, channel_id, "select * from posting.enable_channel($1, $2, $3, $4)").await?;
     rows.into_iter().next().ok_or(DbError::Bug(sqlx::Error::RowNotFound))
 }
 
 /// 7: closes every channel of a rate group. Refused with ZD003, ZD005.
-pub async fn disable_group(db: &Db, workspace: WorkspaceId, by: By<'_>, rate_group: &str) -> Result<Vec<Channel>, DbError> {
+pub async fn disable_group(db: &Db, workspace: WorkspaceId, by: By<'_>, rate_group: &str) -> Result<Vec<ChannelAfter>, DbError> {
     channels(db, workspace, by, rate_group, "select * from posting.disable_group($1, $2, $3, $4)").await
 }
 
 /// 8: opens every channel of a rate group again. Refused with ZD003, ZD005.
-pub async fn enable_group(db: &Db, workspace: WorkspaceId, by: By<'_>, rate_group: &str) -> Result<Vec<Channel>, DbError> {
+pub async fn enable_group(db: &Db, workspace: WorkspaceId, by: By<'_>, rate_group: &str) -> Result<Vec<ChannelAfter>, DbError> {
     channels(db, workspace, by, rate_group, "select * from posting.enable_group($1, $2, $3, $4)").await
 }
 
-async fn channels(db: &Db, workspace: WorkspaceId, by: By<'_>, name: &str, query: &'static str) -> Result<Vec<Channel>, DbError> {
+async fn channels(
+    db: &Db,
+    workspace: WorkspaceId,
+    by: By<'_>,
+    name: &str,
+    query: &'static str,
+) -> Result<Vec<ChannelAfter>, DbError> {
     let mut tx = db.begin(workspace).await?;
     let query = sqlx::query_as(query).bind(workspace.uuid()).bind(name).bind(by.operator).bind(by.reason);
     let rows = query.fetch_all(&mut *tx).await?;
@@ -218,7 +221,7 @@ pub async fn rotate_auth(
     new_rate_group: Option<&str>,
 ) -> Result<Rotated, DbError> {
     #[derive(sqlx::FromRow)]
-    struct Answer {
+    struct RotationRow {
         outcome: String,
         sending: i64,
         #[sqlx(flatten)]
@@ -232,7 +235,7 @@ pub async fn rotate_auth(
         .bind(by.operator)
         .bind(by.reason)
         .bind(new_rate_group);
-    let answer: Answer = query.fetch_one(&mut *tx).await?;
+    let answer: RotationRow = query.fetch_one(&mut *tx).await?;
     // The pause of a refusal is kept too.
     end(db, tx, Mode::Apply).await?;
     if answer.outcome == "rotated" {

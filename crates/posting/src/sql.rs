@@ -1,8 +1,8 @@
 //! The SQL of posting.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "posting",
     schemas: &["posting"],
     prelude: sql_files!["prelude":
@@ -15,6 +15,7 @@ pub const SQL: Module = Module {
     ],
     migrations: sql_files!["migrations":
         "0001_channels" "0002_messages" "0003_deliveries" "0004_events" "0005_ingest" "0007_alerts" "0008_door" "0009_events"
+        "0010_sending_lease"
     ],
     functions: sql_files!["functions":
         "canonical_url"

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// A delivery that is being sent, with everything an adapter needs.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Sending {
+pub struct SendingDelivery {
     pub(crate) workspace_id: Uuid,
     pub(crate) delivery_id: Uuid,
     pub(crate) channel_id: String,
@@ -52,7 +52,7 @@ pub(crate) async fn start_sending(
     run_id: &str,
     limit: i32,
     ids: &[Uuid],
-) -> Result<Vec<Sending>, DbError> {
+) -> Result<Vec<SendingDelivery>, DbError> {
     let query = "select * from posting.start_sending($1, $2, $3, $4)";
     Ok(sqlx::query_as(query).bind(workspace.uuid()).bind(run_id).bind(limit).bind(ids).fetch_all(db).await?)
 }
@@ -71,7 +71,7 @@ pub(crate) async fn next_due_at(db: impl PgExecutor<'_>, workspace: WorkspaceId)
 
 /// A success, on its way into the database.
 #[derive(Clone, Debug)]
-pub(crate) struct Success {
+pub(crate) struct SentDelivery {
     pub(crate) delivery_id: Uuid,
     pub(crate) claim_token: String,
     pub(crate) provider_message_id: String,
@@ -80,7 +80,11 @@ pub(crate) struct Success {
 }
 
 /// Records one success whose lease may be lost: `sent`, `late`, `repeated`, `possible_duplicate` or `unknown`.
-pub(crate) async fn mark_sent(db: impl PgExecutor<'_>, workspace: WorkspaceId, success: &Success) -> Result<String, DbError> {
+pub(crate) async fn mark_sent(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    success: &SentDelivery,
+) -> Result<String, DbError> {
     let query = "select posting.mark_sent($1, $2, $3, $4, $5, $6)";
     let row = sqlx::query_scalar(query)
         .bind(workspace.uuid())
@@ -96,7 +100,7 @@ pub(crate) async fn mark_sent(db: impl PgExecutor<'_>, workspace: WorkspaceId, s
 pub(crate) async fn mark_sent_many(
     db: impl PgExecutor<'_>,
     workspace: WorkspaceId,
-    successes: &[Success],
+    successes: &[SentDelivery],
 ) -> Result<Vec<(Uuid, String)>, DbError> {
     let query = "select delivery_id, outcome from posting.mark_sent_many($1, $2, $3, $4, $5, $6)";
     let rows = sqlx::query_as(query)
@@ -140,7 +144,7 @@ pub(crate) async fn fail_permanent(
 /// Keeps the progress of a series; false when the claim no longer holds.
 pub(crate) async fn record_progress(
     db: impl PgExecutor<'_>,
-    sending: &Sending,
+    sending: &SendingDelivery,
     steps_done: i32,
     provider_message_ids: &[String],
 ) -> Result<bool, DbError> {
@@ -154,13 +158,13 @@ pub(crate) async fn record_progress(
     Ok(row.fetch_one(db).await?)
 }
 
-pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &Sending) -> Result<bool, DbError> {
+pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &SendingDelivery) -> Result<bool, DbError> {
     let query = "select posting.still_held($1, $2, $3)";
     let row = sqlx::query_scalar(query).bind(sending.workspace_id).bind(sending.delivery_id).bind(&sending.claim_token);
     Ok(row.fetch_one(db).await?)
 }
 
-pub(crate) async fn repair_target(db: impl PgExecutor<'_>, sending: &Sending, target_id: &str) -> Result<(), DbError> {
+pub(crate) async fn repair_target(db: impl PgExecutor<'_>, sending: &SendingDelivery, target_id: &str) -> Result<(), DbError> {
     sqlx::query("select posting.repair_target($1, $2, $3)")
         .bind(sending.workspace_id)
         .bind(&sending.channel_id)

@@ -17,7 +17,7 @@ pub mod sender;
 pub mod talk;
 
 pub use module::{MODULE, service};
-pub use sender::Sender;
+pub use sender::AnswerSender;
 pub use sql::SQL;
 pub use updates::bot_module;
 

@@ -3,13 +3,13 @@
 use platform::{
     Db, DbError,
     module::{Finding, Metric, Module, Role, Service},
-    outbox::Limits,
+    outbox::OutboxLimits,
     secrets::Secrets,
 };
 use utoipa::OpenApi;
 use uuid::Uuid;
 
-use crate::{SQL, Sender, alerts, bot_module, http, monitor, retention, scopes, sender::Answers};
+use crate::{AnswerSender, SQL, alerts, bot_module, http, monitor, retention, scopes, sender::Answers};
 
 /// Answers that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
@@ -31,7 +31,7 @@ pub fn service(answers: Answers) -> Service {
     Service::default()
         .routes(http::router())
         .bots(bot_module())
-        .worker(Role::Dispatcher, move |stop| Sender::new(answers, Limits::of(IN_FLIGHT_MAX)).run(stop))
+        .worker(Role::Dispatcher, move |stop| AnswerSender::new(answers, OutboxLimits::of(IN_FLIGHT_MAX)).run(stop))
         .worker(Role::Monitor, move |stop| monitor::run(db, stop))
         .retention(retention::rules())
         .check("bots", check_tokens)
@@ -42,11 +42,12 @@ async fn check_tokens(db: Db) -> Result<Vec<Finding>, DbError> {
     let query = "select workspace_id, provider, secret_ref from core.bots where serves = 'shopbot' and enabled";
     let bots: Vec<(Uuid, String, String)> = sqlx::query_as(query).fetch_all(db.pool()).await?;
     let secrets = Secrets::default();
-    let broken = bots.iter().filter_map(|(workspace, provider, reference)| {
-        let problem = secrets.find(reference).err()?;
-        Some(Finding::Warning(format!("the token of the {provider} bot in workspace {workspace}: {problem}")))
-    });
-    let mut findings: Vec<Finding> = broken.collect();
+    let mut findings = Vec::new();
+    for (workspace, provider, reference) in &bots {
+        if let Err(problem) = secrets.find(reference).await {
+            findings.push(Finding::Warning(format!("the token of the {provider} bot in workspace {workspace}: {problem}")));
+        }
+    }
     if findings.is_empty() {
         findings.push(Finding::Ok(format!("the tokens of {} bots can be read", bots.len())));
     }

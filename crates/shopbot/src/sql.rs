@@ -1,8 +1,8 @@
 //! The SQL of shopbot.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "shopbot",
     schemas: &["shopbot"],
     prelude: sql_files!["prelude":
@@ -10,10 +10,10 @@ pub const SQL: Module = Module {
     ],
     migrations: sql_files!["migrations":
         "0001_bots" "0002_rules" "0003_conversations" "0004_logs" "0006_alerts" "0007_registry" "0008_outbox"
-        "0009_events"
+        "0009_events" "0010_by_bot"
     ],
     functions: sql_files!["functions":
-        "template_names" "render_template" "known_variables" "check_rules"
+        "first_bot" "bot_subject" "template_names" "render_template" "known_variables" "check_rules"
         "read_rule" "lock_rules" "save_rules" "save_rule" "enable_rule"
         "match_rule" "decide" "tell_decision" "handle_message" "take_message" "try_message" "keep_poison"
         "due_workspaces" "claim_answers" "still_held" "mark_sent_late" "mark_answers_sent" "close_bot" "end_attempt" "retry_answer"

@@ -12,11 +12,12 @@ use uuid::Uuid;
 
 /// Takes a message from receipt to answer, in a transaction of its own; see the SQL of `handle_message` for what comes back.
 pub(crate) async fn take_message(db: impl PgExecutor<'_>, update: &BotUpdate, message: &Value) -> Result<Value, DbError> {
-    let query = sqlx::query_scalar("select shopbot.take_message($1, $2, $3, $4)")
+    let query = sqlx::query_scalar("select shopbot.take_message($1, $2, $3, $4, $5)")
         .bind(update.workspace.uuid())
         .bind(update.provider)
         .bind(message)
-        .bind(update.trace.as_str());
+        .bind(update.trace.as_str())
+        .bind(update.bot_id);
     Ok(query.fetch_one(db).await?)
 }
 
@@ -44,19 +45,20 @@ pub(crate) struct Poison<'a> {
 
 /// How often it was seen by now.
 pub(crate) async fn keep_poison(db: impl PgExecutor<'_>, update: &BotUpdate, poison: &Poison<'_>) -> Result<i64, DbError> {
-    let row = sqlx::query_scalar("select shopbot.keep_poison($1, $2, $3, $4, $5, $6)")
+    let row = sqlx::query_scalar("select shopbot.keep_poison($1, $2, $3, $4, $5, $6, $7)")
         .bind(update.workspace.uuid())
         .bind(update.provider)
         .bind(update.endpoint_id)
         .bind(poison.problem)
         .bind(poison.body_hash)
-        .bind(poison.body);
+        .bind(poison.body)
+        .bind(update.bot_id);
     Ok(row.fetch_one(db).await?)
 }
 
 /// An answer that is being sent, with everything an adapter needs.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Sending {
+pub struct SendingAnswer {
     pub(crate) workspace_id: Uuid,
     pub(crate) answer_id: Uuid,
     pub(crate) provider: String,
@@ -85,13 +87,13 @@ pub(crate) async fn claim_answers(
     run_id: &str,
     limit: i32,
     lease: Duration,
-) -> Result<Vec<Sending>, DbError> {
+) -> Result<Vec<SendingAnswer>, DbError> {
     let query = "select * from shopbot.claim_answers($1, $2, $3 * interval '1 second', $4)";
     let rows = sqlx::query_as(query).bind(run_id).bind(limit).bind(lease.as_secs_f64()).bind(workspace.uuid());
     Ok(rows.fetch_all(db).await?)
 }
 
-pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &Sending) -> Result<bool, DbError> {
+pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &SendingAnswer) -> Result<bool, DbError> {
     let query = "select shopbot.still_held($1, $2, $3)";
     let row = sqlx::query_scalar(query).bind(sending.workspace_id).bind(sending.answer_id).bind(&sending.claim_token);
     Ok(row.fetch_one(db).await?)
@@ -99,7 +101,7 @@ pub(crate) async fn still_held(db: impl PgExecutor<'_>, sending: &Sending) -> Re
 
 /// A success, on its way into the database.
 #[derive(Clone, Debug)]
-pub(crate) struct Success {
+pub(crate) struct SentAnswer {
     pub(crate) workspace_id: Uuid,
     pub(crate) answer_id: Uuid,
     pub(crate) claim_token: String,
@@ -108,7 +110,7 @@ pub(crate) struct Success {
 }
 
 /// Says of each success what became of it: `sent`, `late`, `repeated`, `possible_duplicate` or `unknown`.
-pub(crate) async fn mark_answers_sent(db: impl PgExecutor<'_>, successes: &[Success]) -> Result<Vec<(Uuid, String)>, DbError> {
+pub(crate) async fn mark_answers_sent(db: impl PgExecutor<'_>, successes: &[SentAnswer]) -> Result<Vec<(Uuid, String)>, DbError> {
     let query = "select answer_id, outcome from shopbot.mark_answers_sent($1, $2, $3, $4, $5)";
     let rows = sqlx::query_as(query)
         .bind(successes.iter().map(|success| success.workspace_id).collect::<Vec<_>>())
@@ -122,16 +124,16 @@ pub(crate) async fn mark_answers_sent(db: impl PgExecutor<'_>, successes: &[Succ
 }
 
 /// Returns `retry`, `dead`, or `lost` when the claim no longer holds.
-pub(crate) async fn retry_answer(db: impl PgExecutor<'_>, sending: &Sending, error: &Value) -> Result<String, DbError> {
+pub(crate) async fn retry_answer(db: impl PgExecutor<'_>, sending: &SendingAnswer, error: &Value) -> Result<String, DbError> {
     end(db, "select shopbot.retry_answer($1, $2, $3, $4)", sending, error).await
 }
 
 /// Returns `failed`, `retry`, `dead`, or `lost` when the claim no longer holds.
-pub(crate) async fn fail_answer(db: impl PgExecutor<'_>, sending: &Sending, error: &Value) -> Result<String, DbError> {
+pub(crate) async fn fail_answer(db: impl PgExecutor<'_>, sending: &SendingAnswer, error: &Value) -> Result<String, DbError> {
     end(db, "select shopbot.fail_answer($1, $2, $3, $4)", sending, error).await
 }
 
-async fn end(db: impl PgExecutor<'_>, query: &'static str, sending: &Sending, error: &Value) -> Result<String, DbError> {
+async fn end(db: impl PgExecutor<'_>, query: &'static str, sending: &SendingAnswer, error: &Value) -> Result<String, DbError> {
     let row = sqlx::query_scalar(query).bind(sending.workspace_id).bind(sending.answer_id).bind(&sending.claim_token).bind(error);
     Ok(row.fetch_one(db).await?)
 }

@@ -36,6 +36,7 @@ pub struct Said {
     pub why: Value,
 }
 
+/// A quick reply as a rule has it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct QuickReply {
     pub text: String,

@@ -3,8 +3,8 @@
 use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret};
 use platform::secrets::Secrets;
 
-pub(crate) fn find(secrets: &Secrets, reference: &str) -> Result<Secret, AdapterError> {
-    secrets.find(reference).map_err(|message| {
+pub(crate) async fn find(secrets: &Secrets, reference: &str) -> Result<Secret, AdapterError> {
+    secrets.find(reference).await.map_err(|message| {
         AdapterError::new(Category::Permanent, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
     })
 }

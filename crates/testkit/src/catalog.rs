@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use platform::Module;
+use platform::SqlModule;
 use sqlx::{AssertSqlSafe, Executor};
 
 use crate::{TestDb, files};
 
 /// Names, each with the reason why it is there.
-type Named = &'static [(&'static str, &'static str)];
+type NamedReasons = &'static [(&'static str, &'static str)];
 
 /// What a module does otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exceptions {
     /// Tables that hold no workspace's data.
-    pub tables: Named,
+    pub tables: NamedReasons,
     /// Unique rules that cannot begin with the workspace.
-    pub unique: Named,
+    pub unique: NamedReasons,
 }
 
 const TABLES: &str = "with tables as (
@@ -39,11 +39,11 @@ const OPEN_PARTITION: &str = "select c.relname::text from pg_class c
        and has_table_privilege('beresta_app', c.oid, 'select, insert, update, delete')";
 
 /// Checks the last of these modules, with the others installed before it.
-pub async fn check(crate_dir: &str, modules: &[Module], exceptions: Exceptions) {
+pub async fn check(crate_dir: &str, modules: &[SqlModule], exceptions: Exceptions) {
     let module = modules.last().expect("a module");
     files::every_sql_file_is_installed(crate_dir, module);
     let test = TestDb::frozen_with(modules).await;
-    let rules: [(&str, &str, Named); 5] = [
+    let rules: [(&str, &str, NamedReasons); 5] = [
         ("the primary key of a table begins with the workspace", NOT_SHARDED, exceptions.tables),
         ("row security is on and forced", NOT_PROTECTED, exceptions.tables),
         ("a unique rule begins with the workspace", UNIQUE_ACROSS_WORKSPACES, exceptions.unique),

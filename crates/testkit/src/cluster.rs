@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use platform::embedded::{Config, Embedded, Use};
+use platform::embedded::{ClusterConfig, Embedded, Use};
 
 /// Test binaries follow each other closely: keeping the server between them saves its start.
 const LINGER: Duration = Duration::from_secs(20);
@@ -18,7 +18,7 @@ pub fn server() -> &'static Embedded {
         let target = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-postgres");
         // `cargo xtask test` names a folder in memory.
         let dir = std::env::var_os("TEST_POSTGRES_DIR").map_or_else(target, PathBuf::from);
-        let mut config = Config::new(dir, Use::Share);
+        let mut config = ClusterConfig::new(dir, Use::Share);
         config.is_durable = false;
         config.linger = LINGER;
         config.connections_max = 400;

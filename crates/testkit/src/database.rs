@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, future::Future, sync::Mutex, time::Duration};
 
 use jiff::Timestamp;
 use kernel::{Clock, WorkspaceId};
-use platform::{Db, Module, Settings, install};
+use platform::{Db, Settings, SqlModule, install};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::server;
@@ -31,11 +31,11 @@ impl TestDb {
         Self::frozen_with(&[platform::SQL]).await
     }
 
-    pub async fn frozen_with(modules: &[Module]) -> Self {
+    pub async fn frozen_with(modules: &[SqlModule]) -> Self {
         Self::with(modules, Clock::frozen(START.parse::<Timestamp>().expect("a time"))).await
     }
 
-    pub async fn with(modules: &[Module], clock: Clock) -> Self {
+    pub async fn with(modules: &[SqlModule], clock: Clock) -> Self {
         let template = template(modules).await;
         let name = format!("test_{}", uuid::Uuid::new_v4().simple());
         admin(&format!("create database {name} template {template} strategy file_copy")).await;
@@ -113,7 +113,7 @@ pub async fn admin(statement: &str) {
 }
 
 /// The template of these modules, made by whichever test process comes first.
-async fn template(modules: &[Module]) -> String {
+async fn template(modules: &[SqlModule]) -> String {
     static MADE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let name = format!("template_{}", &install::fingerprint(modules)[..16]);
     let is_made = MADE.lock().expect("nothing panics with this lock").contains(&name);
@@ -124,7 +124,7 @@ async fn template(modules: &[Module]) -> String {
     name
 }
 
-async fn make_template(modules: &[Module], name: &str) {
+async fn make_template(modules: &[SqlModule], name: &str) {
     let mut connection = PgConnection::connect(&server().url("postgres")).await.expect("the test cluster answers");
     connection.execute("select pg_advisory_lock(hashtext('testkit.template'))").await.expect("the lock is taken");
     let is_ready: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
@@ -157,4 +157,10 @@ fn block_on(work: impl Future<Output = ()> + Send + 'static) {
         runtime.block_on(work);
     });
     let _ = thread.join();
+}
+
+/// A module as it was before this migration, for tests of an installation that is brought up to date.
+pub fn before(module: SqlModule, migration: &str) -> SqlModule {
+    let count = module.migrations.iter().position(|file| file.name == migration).expect("there is such a migration");
+    SqlModule { migrations: &module.migrations[..count], ..module }
 }

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use platform::Module;
+use platform::SqlModule;
 use serde_json::Value;
 
 /// Every file under the `sql` folder of a crate is installed, and nothing else.
-pub fn every_sql_file_is_installed(crate_dir: &str, module: &Module) {
+pub fn every_sql_file_is_installed(crate_dir: &str, module: &SqlModule) {
     for (dir, files) in [("prelude", module.prelude), ("migrations", module.migrations), ("functions", module.functions)] {
         let on_disk: BTreeSet<String> = fs::read_dir(Path::new(crate_dir).join("sql").join(dir))
             .into_iter()

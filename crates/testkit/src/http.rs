@@ -13,24 +13,24 @@ use tower::ServiceExt;
 const BODY_BYTES_MAX: usize = 4 << 20;
 
 /// What a router answered.
-pub struct Reply {
+pub struct HttpReply {
     pub status: u16,
     pub headers: HeaderMap,
     pub bytes: Bytes,
 }
 
-impl Reply {
+impl HttpReply {
     /// The body; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_default()
     }
 }
 
-pub async fn send(router: &Router, request: Request<Body>) -> Reply {
+pub async fn send(router: &Router, request: Request<Body>) -> HttpReply {
     let response = router.clone().oneshot(request).await.expect("a router always answers");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES_MAX).await.expect("a whole body");
-    Reply { status, headers, bytes }
+    HttpReply { status, headers, bytes }
 }
 
 /// A request with a JSON body or none, of a caller who shows this token.

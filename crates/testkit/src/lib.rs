@@ -15,7 +15,7 @@ mod waiting;
 mod world;
 
 pub use cluster::server;
-pub use database::{TestDb, admin, settings};
+pub use database::{TestDb, admin, before, settings};
 pub use providers::WorldWithProviders;
 pub use waiting::{PATIENCE, until};
 pub use world::{World, code};

@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, ops::Deref};
 
-use platform::Module;
+use platform::SqlModule;
 use serde_json::{Value, json};
 use simulators::Simulators;
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ impl Deref for WorldWithProviders {
 }
 
 impl WorldWithProviders {
-    pub async fn new(modules: &[Module]) -> Self {
+    pub async fn new(modules: &[SqlModule]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = CancellationToken::new();

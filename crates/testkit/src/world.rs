@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use kernel::{Scopes, Secret, WorkspaceId};
 use platform::{
-    Db, Module,
+    Db, SqlModule,
     bus::Bus,
     http::{App, Limits, wrap},
     objects::{Objects, Place},
@@ -27,7 +27,7 @@ pub struct World {
 }
 
 impl World {
-    pub async fn new(modules: &[Module]) -> Self {
+    pub async fn new(modules: &[SqlModule]) -> Self {
         let test = TestDb::frozen_with(modules).await;
         let workspace = test.workspace("team").await;
         let owner = Mutex::new(test.owner().await);

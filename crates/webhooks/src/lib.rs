@@ -14,5 +14,5 @@ pub mod sender;
 pub mod signature;
 
 pub use module::{MODULE, retention, service};
-pub use sender::Sender;
+pub use sender::WebhookSender;
 pub use sql::SQL;

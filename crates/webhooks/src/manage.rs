@@ -86,13 +86,13 @@ struct ChosenSecret {
 
 impl Desk {
     pub async fn add(&self, workspace: WorkspaceId, new: &NewSubscription<'_>, by: &str) -> Result<WithSecret, Problem> {
-        self.fetcher.check(new.url).map_err(|error| Problem::validation("url", error.to_string()))?;
-        let secret = self.choose(workspace, new.secret_ref)?;
+        let url = self.fetcher.check(new.url).map_err(|error| Problem::validation("url", error.to_string()))?;
+        let secret = self.choose(workspace, new.secret_ref).await?;
         let id = kernel::new_id();
         let row = store::NewRow {
             subscription_id: id,
             name: new.name,
-            url: new.url,
+            url: url.as_str(),
             secret_ref: &secret.reference,
             events: new.events,
         };
@@ -113,7 +113,7 @@ impl Desk {
         overlap: Duration,
         by: &str,
     ) -> Result<WithSecret, Problem> {
-        let secret = self.choose(workspace, secret_ref)?;
+        let secret = self.choose(workspace, secret_ref).await?;
         let rotated = async {
             let mut tx = self.db.begin(workspace).await?;
             let before = store::rotate_secret(&mut tx, workspace, name_or_id, &secret.reference, overlap, by).await?;
@@ -189,7 +189,7 @@ impl Desk {
 
     /// A secret that is there, or a new one. What can be read and is no secret is refused; what cannot be read from here is not,
     /// because the sender may run with another environment.
-    fn choose(&self, workspace: WorkspaceId, reference: Option<&str>) -> Result<ChosenSecret, Problem> {
+    async fn choose(&self, workspace: WorkspaceId, reference: Option<&str>) -> Result<ChosenSecret, Problem> {
         let Some(reference) = reference else {
             let secret = signature::new_secret();
             let reference = self.files.create(workspace, &secret).map_err(|error| {
@@ -199,7 +199,7 @@ impl Desk {
             return Ok(ChosenSecret { reference, made: Some(secret), warning: None });
         };
         let parsed = SecretRef::parse(reference)?;
-        let warning = match secrets::read(&parsed) {
+        let warning = match secrets::fetch(&parsed).await {
             Ok(secret) => SigningKey::parse(&secret).map(|_| None).map_err(|words| Problem::validation("secret_ref", words))?,
             Err(words) => Some(format!("{words} here; the process with the role `dispatcher` needs it")),
         };

@@ -2,12 +2,12 @@
 
 use platform::{
     module::{Metric, Module, Role, Service},
-    outbox::Limits,
+    outbox::OutboxLimits,
     retention::RetentionRule,
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, Sender, console, http, manage::Desk, scopes, sender::WebhookDeliveries};
+use crate::{SQL, WebhookSender, console, http, manage::Desk, scopes, sender::WebhookDeliveries};
 
 /// Deliveries that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
@@ -24,7 +24,7 @@ pub const MODULE: Module = Module {
 pub fn service(deliveries: WebhookDeliveries, desk: Desk) -> Service {
     Service::default()
         .routes(http::router(desk))
-        .worker(Role::Dispatcher, move |stop| Sender::new(deliveries, Limits::of(IN_FLIGHT_MAX)).run(stop))
+        .worker(Role::Dispatcher, move |stop| WebhookSender::new(deliveries, OutboxLimits::of(IN_FLIGHT_MAX)).run(stop))
         .retention(retention())
         .page(console::PAGE)
 }

@@ -1,8 +1,8 @@
 //! The SQL of webhooks. Their tables and `ops.emit_events` are the platform's, because modules emit events and depend on no module.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "webhooks",
     schemas: &["webhooks"],
     prelude: &[],

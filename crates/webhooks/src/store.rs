@@ -66,7 +66,7 @@ pub(crate) async fn expire_leases(db: impl PgExecutor<'_>, workspace: WorkspaceI
 pub(crate) async fn record_results(
     db: impl PgExecutor<'_>,
     workspace: WorkspaceId,
-    results: &Value,
+    results: Value,
 ) -> Result<Vec<(Uuid, String)>, DbError> {
     let query = "select delivery_id, outcome from webhooks.record_results($1, $2)";
     Ok(sqlx::query_as(query).bind(workspace.uuid()).bind(results).fetch_all(db).await?)

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::{
     jobs::OURS,
     machine::{self, bench_dir},
-    stage::{Cast, Cost, Server, Stage},
+    stage::{BenchServer, BenchStage, Cast, Cost},
 };
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct ActionsBench {
     /// How many people watch
     #[arg(long, default_value_t = 5000)]
     watchers: u32,
@@ -37,7 +37,7 @@ const DATABASE: &str = "actions";
 const AT_ONCE: u32 = 64;
 
 /// How the watchers are spread over chats, and how much happens there.
-struct Shape {
+struct BenchShape {
     name: &'static str,
     chats: u32,
     /// As fast as it goes.
@@ -47,7 +47,7 @@ struct Shape {
     seconds: u32,
 }
 
-impl Shape {
+impl BenchShape {
     fn of(name: &'static str, watchers: u32, is_quick: bool) -> Self {
         let (chats, burst_events, rate) = match name {
             "apart" => (watchers, 20_000, 300),
@@ -64,13 +64,13 @@ impl Shape {
     }
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &ActionsBench) -> Result<()> {
     let parts = machine::wanted(&PARTS, &options.only)?;
     machine::build()?;
     let server = machine::server(options.server.as_deref())?;
-    let mut stage = Stage::start(&Cast { sender: "bench_watchers", providers: "" }, server)?;
+    let mut stage = BenchStage::start(&Cast { sender: "bench_watchers", providers: "" }, server)?;
     for part in parts {
-        let shape = Shape::of(part, options.watchers, options.quick);
+        let shape = BenchShape::of(part, options.watchers, options.quick);
         let each = options.watchers / shape.chats;
         println!("\n{}: {} watchers, {each} in each of {} chats", shape.name, options.watchers, shape.chats);
         println!(
@@ -108,7 +108,7 @@ struct Played {
     watcher_kib: f64,
 }
 
-fn play(stage: &mut Stage, shape: &Shape, watchers: u32, is_ours: bool) -> Result<Played> {
+fn play(stage: &mut BenchStage, shape: &BenchShape, watchers: u32, is_ours: bool) -> Result<Played> {
     let name = if is_ours { OURS } else { PLAIN };
     let url = stage.new_database(DATABASE)?;
     let token = stage.order(&json!({"do": "prepare"}))?["token"].clone();
@@ -141,7 +141,7 @@ fn play(stage: &mut Stage, shape: &Shape, watchers: u32, is_ours: bool) -> Resul
     Ok(played)
 }
 
-fn report(name: &str, shape: &Shape, played: &Played, (fast, cost): (&Value, &Cost), calm: &Value) {
+fn report(name: &str, shape: &BenchShape, played: &Played, (fast, cost): (&Value, &Cost), calm: &Value) {
     let ms = |found: &Value, what: &str, key: &str| found[what][key].as_f64().unwrap_or(0.0);
     let told = f64::from(shape.burst_events) / fast["heard_seconds"].as_f64().unwrap_or(f64::INFINITY);
     let arrivals_each = fast["heard"].as_f64().unwrap_or(0.0) / f64::from(shape.burst_events);
@@ -163,12 +163,12 @@ fn report(name: &str, shape: &Shape, played: &Played, (fast, cost): (&Value, &Co
 }
 
 /// All of them come from one address with one token, which the limits of a server that people use do not allow.
-fn open_ours(stage: &Stage, database_url: &str, watchers: u32) -> Result<Server> {
+fn open_ours(stage: &BenchStage, database_url: &str, watchers: u32) -> Result<BenchServer> {
     let most = (watchers + 100).to_string();
     let streams = ["BERESTA_STREAMS_MAX", "BERESTA_STREAMS_PER_TOKEN_MAX", "BERESTA_STREAMS_PER_ADDRESS_MAX"];
     stage.serve_with(database_url, &streams.map(|name| (name, most.as_str())))
 }
 
-fn open_plain() -> Result<Server> {
-    Server::start(std::process::Command::new(bench_dir().join("target/release/plain_broadcast")))
+fn open_plain() -> Result<BenchServer> {
+    BenchServer::start(std::process::Command::new(bench_dir().join("target/release/plain_broadcast")))
 }

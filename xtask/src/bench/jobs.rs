@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::machine::{Helper, bench_dir, build, children_cpu_seconds, data_dir, median, tree_cpu_seconds};
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct JobsBench {
     /// Jobs per run
     #[arg(long, default_value_t = 40_000)]
     jobs: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// A contestant: its name and how it is started from the bench folder.
-pub(super) struct Contestant {
+pub(super) struct JobsContestant {
     pub(super) name: &'static str,
     program: &'static str,
     args: &'static [&'static str],
@@ -41,22 +41,22 @@ pub(super) struct Contestant {
 pub(super) const OURS: &str = "beresta";
 /// The Node that comes with the peers.
 pub(super) const NODE: &str = "peers/node_modules/.bin/node";
-pub(super) const CONTESTANTS: &[Contestant] = &[
-    Contestant { name: OURS, program: "target/release/beresta_jobs", args: &[] },
-    Contestant { name: "graphile_worker (crate)", program: "target/release/graphile_worker_rs", args: &[] },
-    Contestant { name: "graphile-worker (npm)", program: NODE, args: &["peers/graphile-worker/main.mjs"] },
+pub(super) const CONTESTANTS: &[JobsContestant] = &[
+    JobsContestant { name: OURS, program: "target/release/beresta_jobs", args: &[] },
+    JobsContestant { name: "graphile_worker (crate)", program: "target/release/graphile_worker_rs", args: &[] },
+    JobsContestant { name: "graphile-worker (npm)", program: NODE, args: &["peers/graphile-worker/main.mjs"] },
     // Its documented queue of 500 is not its best on two cores; this one is.
-    Contestant {
+    JobsContestant {
         name: "graphile-worker (npm), queue 2000",
         program: NODE,
         args: &["peers/graphile-worker/main.mjs", "--fetch", "2000"],
     },
-    Contestant { name: "pg-boss (npm)", program: NODE, args: &["peers/pg-boss/main.mjs"] },
+    JobsContestant { name: "pg-boss (npm)", program: NODE, args: &["peers/pg-boss/main.mjs"] },
 ];
 
 /// What one run cost.
 #[derive(Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct JobsRun {
     pub(super) jobs_per_second: f64,
     /// The same with the time that adding the jobs took.
     pub(super) with_adding_per_second: f64,
@@ -67,12 +67,12 @@ pub(super) struct Run {
     pub(super) database_cpu: f64,
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &JobsBench) -> Result<()> {
     build()?;
     let mut database = Helper::start(&bench_dir().join("target/release/bench_database"), &[&data_dir()])?;
     let sink = Helper::start(&bench_dir().join("target/release/bench_sink"), &[])?;
     let sink_url = sink.first_line.clone();
-    let mut runs: BTreeMap<(String, &str), Vec<Run>> = BTreeMap::new();
+    let mut runs: BTreeMap<(String, &str), Vec<JobsRun>> = BTreeMap::new();
     let modes = ["noop", "http"].into_iter().filter(|mode| options.mode.as_deref().is_none_or(|wanted| wanted == *mode));
     let modes: Vec<&str> = modes.collect();
     let is_wanted = |name: &str| name == OURS || options.only.as_deref().is_none_or(|wanted| name.contains(wanted));
@@ -88,7 +88,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report(options, &modes, &runs)
 }
 
-pub(super) fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32, database: &mut Helper) -> Result<Run> {
+pub(super) fn measure(contestant: &JobsContestant, mode: &str, sink: &str, jobs: u32, database: &mut Helper) -> Result<JobsRun> {
     let url = database.ask("new contest")?["url"].as_str().context("a URL")?.to_owned();
     let jobs_text = jobs.to_string();
     let children_before = children_cpu_seconds();
@@ -121,7 +121,7 @@ pub(super) fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32
     ensure!(status.success(), "{} ended with {status}", contestant.name);
     let after = database.ask("sample")?;
     let per_job = |key: &str| (after[key].as_f64().unwrap_or(0.0) - before[key].as_f64().unwrap_or(0.0)) / f64::from(jobs);
-    Ok(Run {
+    Ok(JobsRun {
         jobs_per_second: f64::from(jobs) / seconds,
         with_adding_per_second: f64::from(jobs) / (seconds + adding_seconds),
         wal_bytes_per_job: per_job("wal_bytes"),
@@ -131,7 +131,7 @@ pub(super) fn measure(contestant: &Contestant, mode: &str, sink: &str, jobs: u32
     })
 }
 
-fn report(options: &Options, modes: &[&str], runs: &BTreeMap<(String, &str), Vec<Run>>) -> Result<()> {
+fn report(options: &JobsBench, modes: &[&str], runs: &BTreeMap<(String, &str), Vec<JobsRun>>) -> Result<()> {
     let mut rows = Vec::new();
     for mode in modes {
         let ours = runs.get(&((*mode).to_owned(), OURS)).map_or(0.0, |runs| median(runs.iter().map(|run| run.jobs_per_second)));

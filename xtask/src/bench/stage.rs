@@ -25,7 +25,7 @@ pub(super) struct Cast {
     pub(super) providers: &'static str,
 }
 
-pub(super) struct Stage {
+pub(super) struct BenchStage {
     pub(super) database: Helper,
     pub(super) sink: Helper,
     sender: Helper,
@@ -46,7 +46,7 @@ pub(super) struct Cost {
     pub(super) load_average: f64,
 }
 
-impl Stage {
+impl BenchStage {
     pub(super) fn start(cast: &Cast, server: PathBuf) -> Result<Self> {
         let program = |name: &str| bench_dir().join("target/release").join(name);
         let database = Helper::start(&program("bench_database"), &[&data_dir()])?;
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Has an order carried out on a running server; what was found, and what it cost for each of so many units.
-    pub(super) fn measure(&mut self, server: &Server, units: f64, order: &Value) -> Result<(Value, Cost)> {
+    pub(super) fn measure(&mut self, server: &BenchServer, units: f64, order: &Value) -> Result<(Value, Cost)> {
         let (before, own_before) = (self.sample()?, server.cpu_seconds());
         let found = self.order(order)?;
         let (own_after, after) = (server.cpu_seconds(), self.sample()?);
@@ -103,12 +103,12 @@ impl Stage {
     }
 
     /// Our server, with every role.
-    pub(super) fn serve(&self, database_url: &str) -> Result<Server> {
+    pub(super) fn serve(&self, database_url: &str) -> Result<BenchServer> {
         self.serve_with(database_url, &[])
     }
 
     /// The same with these settings.
-    pub(super) fn serve_with(&self, database_url: &str, settings: &[(&str, &str)]) -> Result<Server> {
+    pub(super) fn serve_with(&self, database_url: &str, settings: &[(&str, &str)]) -> Result<BenchServer> {
         let mut command = self.program();
         command
             .envs(settings.iter().copied())
@@ -120,7 +120,7 @@ impl Stage {
         if std::env::var_os("BERESTA_LOG").is_none() {
             command.env("BERESTA_LOG", "warn");
         }
-        Server::start(command)
+        BenchServer::start(command)
     }
 
     fn program(&self) -> Command {
@@ -132,12 +132,12 @@ impl Stage {
 }
 
 /// A process that serves until this value ends.
-pub(super) struct Server {
+pub(super) struct BenchServer {
     child: Child,
     pub(super) url: String,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts a program and waits until it says where it `serves on`.
     pub(super) fn start(mut command: Command) -> Result<Self> {
         let name = command.get_program().display().to_string();
@@ -172,7 +172,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -15,7 +15,7 @@ pub(super) enum Filter {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Channel {
+pub(super) struct ChaosChannel {
     pub(super) id: &'static str,
     pub(super) platform: &'static str,
     pub(super) target: &'static str,
@@ -34,17 +34,24 @@ const fn telegram(
     parallel: u32,
     holds: bool,
     filter: Filter,
-) -> Channel {
-    Channel { id, platform: "telegram", target, rate, parallel, holds, filter }
+) -> ChaosChannel {
+    ChaosChannel { id, platform: "telegram", target, rate, parallel, holds, filter }
 }
 
-const fn max(id: &'static str, target: &'static str, rate: Option<f64>, parallel: u32, holds: bool, filter: Filter) -> Channel {
-    Channel { id, platform: "max", target, rate, parallel, holds, filter }
+const fn max(
+    id: &'static str,
+    target: &'static str,
+    rate: Option<f64>,
+    parallel: u32,
+    holds: bool,
+    filter: Filter,
+) -> ChaosChannel {
+    ChaosChannel { id, platform: "max", target, rate, parallel, holds, filter }
 }
 
 use Filter::{Everything, NotSpecial, Special};
 
-pub(super) const CHANNELS: [Channel; 20] = [
+pub(super) const CHANNELS: [ChaosChannel; 20] = [
     telegram("tg-one", "-1001000000001", None, 1, false, Everything),
     telegram("tg-one-more", "-1001000000002", None, 1, false, Everything),
     telegram("tg-three", "-1001000000003", None, 3, false, Everything),
@@ -67,7 +74,7 @@ pub(super) const CHANNELS: [Channel; 20] = [
     max("max-plain", "-70000000000010", None, 3, false, NotSpecial),
 ];
 
-impl Channel {
+impl ChaosChannel {
     pub(super) fn takes(&self, is_special: bool) -> bool {
         match self.filter {
             Everything => true,

@@ -10,7 +10,7 @@ use super::{
 
 /// One promise, what was found, and who broke it.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct ChaosVerdict {
     pub(super) promise: &'static str,
     pub(super) figures: String,
     pub(super) broken: Vec<Broken>,
@@ -78,7 +78,7 @@ fn events_of<'a>(evidence: &'a Evidence, delivery: &Delivery) -> &'a [Event] {
 
 /// Every accepted post is in every channel it was routed to, or ended there in a terminal state with its event; and nothing is
 /// anywhere that nobody sent.
-pub(super) fn arrived(evidence: &Evidence) -> Verdict {
+pub(super) fn arrived(evidence: &Evidence) -> ChaosVerdict {
     let copies = copies_by_place(evidence);
     let mut deliveries: BTreeMap<(&str, &str), Vec<&Delivery>> = BTreeMap::new();
     for delivery in &evidence.deliveries {
@@ -117,7 +117,7 @@ pub(super) fn arrived(evidence: &Evidence) -> Verdict {
     }
     let ends: Vec<String> = ends.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let figures = format!("{} posts accepted, {} deliveries: {}", evidence.accepted.len(), wanted.len(), ends.join(", "));
-    Verdict { promise: "every accepted post arrived everywhere, or ended with its event", figures, broken }
+    ChaosVerdict { promise: "every accepted post arrived everywhere, or ended with its event", figures, broken }
 }
 
 fn ended(delivery: &Delivery, events: &[Event], copies: usize) -> Option<Broken> {
@@ -150,7 +150,7 @@ fn unknown_attempts(events: &[Event]) -> BTreeSet<i32> {
 
 /// Copies of a delivery: at most one and one more for each attempt whose outcome could not be read; at most one where the
 /// channel holds such deliveries.
-pub(super) fn copies(evidence: &Evidence) -> Verdict {
+pub(super) fn copies(evidence: &Evidence) -> ChaosVerdict {
     let copies = copies_by_place(evidence);
     let mut broken = Vec::new();
     let (mut extra, mut unknown_total, mut held) = (0, 0, 0);
@@ -175,12 +175,12 @@ pub(super) fn copies(evidence: &Evidence) -> Verdict {
         "{} copies, {extra} extra, {unknown_total} attempts of unknown outcome, {held} deliveries held",
         evidence.copies.len()
     );
-    Verdict { promise: "no more copies than attempts that could not be read explain", figures, broken }
+    ChaosVerdict { promise: "no more copies than attempts that could not be read explain", figures, broken }
 }
 
 /// What is recorded as an attempt's success is a message that this attempt made: the fence held. A success that came too
 /// late says so.
-pub(super) fn own_results(evidence: &Evidence) -> Verdict {
+pub(super) fn own_results(evidence: &Evidence) -> ChaosVerdict {
     let copies = copies_by_place(evidence);
     let mut broken = Vec::new();
     let (mut checked, mut late, mut duplicates) = (0, 0, 0);
@@ -206,11 +206,11 @@ pub(super) fn own_results(evidence: &Evidence) -> Verdict {
         }
     }
     let figures = format!("{checked} successes, {late} of them late, {duplicates} possible duplicates noted");
-    Verdict { promise: "a result is recorded for the attempt that brought it", figures, broken }
+    ChaosVerdict { promise: "a result is recorded for the attempt that brought it", figures, broken }
 }
 
 /// Only allowed edges, no gap between them; every attempt began once and ended once; counters tell the truth.
-pub(super) fn transitions(evidence: &Evidence) -> Verdict {
+pub(super) fn transitions(evidence: &Evidence) -> ChaosVerdict {
     let mut broken = Vec::new();
     let mut count = 0;
     for delivery in &evidence.deliveries {
@@ -241,7 +241,7 @@ pub(super) fn transitions(evidence: &Evidence) -> Verdict {
     broken.extend(evidence.wrong_counters.iter().map(|words| Broken::new(format!("counters of {words}"))));
     let expired = evidence.events.values().flatten().filter(|event| event.action == "claimed_lease_expired").count();
     let figures = format!("{count} transitions of {} deliveries, {expired} claims expired", evidence.deliveries.len());
-    Verdict { promise: "only allowed transitions, each attempt ended once, counters true", figures, broken }
+    ChaosVerdict { promise: "only allowed transitions, each attempt ended once, counters true", figures, broken }
 }
 
 fn attempts(delivery: &Delivery, events: &[Event]) -> Option<Broken> {

@@ -19,7 +19,7 @@ pub(super) struct Copy {
 
 /// A request that the simulator saw, whatever came of it.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct ProviderCall {
     pub(super) provider: String,
     pub(super) target: String,
     pub(super) started_at: i64,
@@ -65,7 +65,7 @@ pub(super) struct Evidence {
     /// The numbers of the posts that were answered with 2xx.
     pub(super) accepted: Vec<u64>,
     pub(super) copies: Vec<Copy>,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<ProviderCall>,
     pub(super) deliveries: Vec<Delivery>,
     pub(super) events: BTreeMap<String, Vec<Event>>,
     pub(super) transitions: BTreeMap<String, Vec<Transition>>,
@@ -166,8 +166,8 @@ pub(super) fn copy(entry: &Value) -> Option<Copy> {
     })
 }
 
-pub(super) fn call(entry: &Value) -> Option<Call> {
-    Some(Call {
+pub(super) fn call(entry: &Value) -> Option<ProviderCall> {
+    Some(ProviderCall {
         provider: entry["provider"].as_str()?.to_owned(),
         target: entry["target"].as_str()?.to_owned(),
         started_at: entry["started_at"].as_i64()?,

@@ -1,9 +1,9 @@
 //! Rates and parallel gates, as the simulator saw them.
 
 use super::{
-    channels::{CHANNELS, Channel, GROUP_RATE},
-    check::{Broken, Verdict},
-    evidence::{Call, Evidence},
+    channels::{CHANNELS, ChaosChannel, GROUP_RATE},
+    check::{Broken, ChaosVerdict},
+    evidence::{Evidence, ProviderCall},
 };
 
 /// A stopped worker whose lease ran out meanwhile may make its call when it goes on: nobody can fence what is already between
@@ -40,7 +40,7 @@ fn excuses(evidence: &Evidence) -> Vec<Excuse> {
     excuses
 }
 
-fn is_explained(call: &Call, excuses: &[Excuse]) -> bool {
+fn is_explained(call: &ProviderCall, excuses: &[Excuse]) -> bool {
     excuses.iter().any(|excuse| excuse.target == call.target && (excuse.from..=excuse.to).contains(&call.started_at))
 }
 
@@ -60,11 +60,11 @@ fn ahead(times: &mut [i64], rate: f64) -> f64 {
 /// In any window of W seconds, no more than rate x W calls, one for its beginning, and those that were on their way when it
 /// began: each had a slot before the window and came late, because its process or the database was away meanwhile, and the
 /// parallel gate bounds how many there are.
-pub(super) fn rates(evidence: &Evidence) -> Verdict {
+pub(super) fn rates(evidence: &Evidence) -> ChaosVerdict {
     let mut broken = Vec::new();
     let mut figures = Vec::new();
     let excuses = excuses(evidence);
-    let mut judge = |name: &str, rate: f64, late_max: u32, is_ours: &dyn Fn(&Call) -> bool| {
+    let mut judge = |name: &str, rate: f64, late_max: u32, is_ours: &dyn Fn(&ProviderCall) -> bool| {
         let ours = evidence.calls.iter().filter(|call| is_ours(call) && !is_explained(call, &excuses));
         let mut times: Vec<i64> = ours.map(|call| call.started_at).collect();
         let most = ahead(&mut times, rate);
@@ -82,7 +82,7 @@ pub(super) fn rates(evidence: &Evidence) -> Verdict {
         let late_max = CHANNELS.iter().filter(|channel| channel.platform == provider).map(|channel| channel.parallel).sum();
         judge(provider, GROUP_RATE, late_max, &|call| call.provider == provider);
     }
-    Verdict {
+    ChaosVerdict {
         promise: "rates were kept",
         figures: format!("{} calls; ahead of the rate/allowed: {}", evidence.calls.len(), figures.join(", ")),
         broken,
@@ -90,7 +90,7 @@ pub(super) fn rates(evidence: &Evidence) -> Verdict {
 }
 
 /// Never more calls at once to a channel than its gate lets through.
-pub(super) fn parallel(evidence: &Evidence) -> Verdict {
+pub(super) fn parallel(evidence: &Evidence) -> ChaosVerdict {
     let mut broken = Vec::new();
     let mut figures = Vec::new();
     let mut explained = 0;
@@ -104,10 +104,10 @@ pub(super) fn parallel(evidence: &Evidence) -> Verdict {
     }
     let figures =
         format!("most at once/allowed: {}; {explained} calls left out that a stopped worker may have made", figures.join(" "));
-    Verdict { promise: "parallel gates were kept", figures, broken }
+    ChaosVerdict { promise: "parallel gates were kept", figures, broken }
 }
 
-fn at_once(evidence: &Evidence, channel: &Channel, excuses: &[Excuse], explained: &mut u32) -> (u32, i64) {
+fn at_once(evidence: &Evidence, channel: &ChaosChannel, excuses: &[Excuse], explained: &mut u32) -> (u32, i64) {
     let mut edges = Vec::new();
     for call in evidence.calls.iter().filter(|call| call.target == channel.target) {
         if is_explained(call, excuses) {
@@ -135,8 +135,8 @@ mod tests {
     use super::*;
     use crate::chaos::evidence::{Delivery, Event};
 
-    fn call(started_at: i64, at: i64) -> Call {
-        Call { provider: "telegram".into(), target: CHANNELS[0].target.into(), started_at, at, is_failed: false }
+    fn call(started_at: i64, at: i64) -> ProviderCall {
+        ProviderCall { provider: "telegram".into(), target: CHANNELS[0].target.into(), started_at, at, is_failed: false }
     }
 
     #[test]

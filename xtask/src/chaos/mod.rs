@@ -31,7 +31,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::run::{cargo, root, step};
-use check::{Broken, Verdict};
+use check::{Broken, ChaosVerdict};
 use crew::{Part, kill_9};
 use evidence::Evidence;
 use pusher::Pushed;
@@ -43,7 +43,7 @@ const DRAIN_MAX: Duration = Duration::from_mins(2);
 const PUSHERS: usize = 3;
 
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct PostingChaos {
     /// Names the run: its troubles and their order come from this number. Without it, a new one
     #[arg(long)]
     seed: Option<u64>,
@@ -69,12 +69,12 @@ pub(crate) struct Options {
 
 /// What a run came to.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ChaosOutcome {
     kills: u32,
     broken: Vec<&'static str>,
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &PostingChaos) -> Result<()> {
     let program = options.program.clone().map_or_else(|| build(options.release), Ok)?;
     let outcome = run_program(&program, options)?;
     ensure!(outcome.broken.is_empty(), "broken after {} kills: {}", outcome.kills, outcome.broken.join("; "));
@@ -89,7 +89,7 @@ fn build(is_release: bool) -> Result<PathBuf> {
     Ok(target.join(if is_release { "release" } else { "debug" }).join("beresta"))
 }
 
-pub(crate) fn run_program(program: &Path, options: &Options) -> Result<Outcome> {
+pub(crate) fn run_program(program: &Path, options: &PostingChaos) -> Result<ChaosOutcome> {
     let seed = options.seed.unwrap_or_else(new_seed);
     let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
     let keep = match options.plant {
@@ -122,7 +122,7 @@ enum Keep {
 }
 
 /// Runs a play in a directory of its own.
-fn in_a_directory(keep: Keep, play: impl AsyncFnOnce(&Path) -> Result<Outcome>) -> Result<Outcome> {
+fn in_a_directory(keep: Keep, play: impl AsyncFnOnce(&Path) -> Result<ChaosOutcome>) -> Result<ChaosOutcome> {
     let dir = tempfile::Builder::new().prefix("beresta-chaos-").tempdir()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let result = runtime.block_on(play(dir.path()));
@@ -134,7 +134,7 @@ fn in_a_directory(keep: Keep, play: impl AsyncFnOnce(&Path) -> Result<Outcome>) 
     result
 }
 
-async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Result<Outcome> {
+async fn play(program: &Path, dir: &Path, seed: u64, options: &PostingChaos) -> Result<ChaosOutcome> {
     let started = Instant::now();
     let mut stage = Stage::open(&posting::SUBJECT, program, dir, seed).await?;
     if let Some(plant) = options.plant {
@@ -241,7 +241,7 @@ async fn keep(stage: Arc<Stage>) -> Result<()> {
 }
 
 /// Waits until nothing is under way any more; who still is, is stuck.
-async fn drained(stage: &Stage) -> Result<Verdict> {
+async fn drained(stage: &Stage) -> Result<ChaosVerdict> {
     let started = Instant::now();
     stage.database_is_back().await?;
     loop {
@@ -253,31 +253,31 @@ async fn drained(stage: &Stage) -> Result<Verdict> {
         if left.is_empty() || started.elapsed() > DRAIN_MAX {
             let figures = format!("all had ended {:.1} s after the last trouble", started.elapsed().as_secs_f64());
             let broken = left.into_iter().map(|(id, words)| Broken { words, whose: Some(id) }).collect();
-            return Ok(Verdict { promise: "nothing is stuck", figures, broken });
+            return Ok(ChaosVerdict { promise: "nothing is stuck", figures, broken });
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
-fn processes(stage: &Stage, ends: Vec<String>) -> Verdict {
+fn processes(stage: &Stage, ends: Vec<String>) -> ChaosVerdict {
     let tally = stage.crew.tally();
     let figures = format!("{} starts failed because the database went away under them", tally.failed_starts);
     let broken = tally.own_ends.iter().cloned().chain(ends).map(Broken::new).collect();
-    Verdict { promise: "nobody ended by itself, and all stopped when asked to", figures, broken }
+    ChaosVerdict { promise: "nobody ended by itself, and all stopped when asked to", figures, broken }
 }
 
-fn answers(pushed: &Pushed) -> Verdict {
+fn answers(pushed: &Pushed) -> ChaosVerdict {
     let figures = format!("{} requests were repeated with the same reference", pushed.repeated.load(Ordering::Relaxed));
-    Verdict { promise: "no post was refused", figures, broken: pushed.refused().into_iter().map(Broken::new).collect() }
+    ChaosVerdict { promise: "no post was refused", figures, broken: pushed.refused().into_iter().map(Broken::new).collect() }
 }
 
-fn server_log(stage: &Stage) -> Verdict {
+fn server_log(stage: &Stage) -> ChaosVerdict {
     stage.read_log(|log| {
         let mut broken: Vec<Broken> = log.errors.iter().map(|(words, count)| Broken::new(format!("{count} x {words}"))).collect();
         if log.deadlocks > 0 {
             broken.push(Broken::new(format!("{} deadlocks; see data/postgres/postgres.log", log.deadlocks)));
         }
         let figures = format!("{} deadlocks, {} kinds of other errors in the log of PostgreSQL", log.deadlocks, log.errors.len());
-        Verdict { promise: "no deadlock, no error that nobody caused", figures, broken }
+        ChaosVerdict { promise: "no deadlock, no error that nobody caused", figures, broken }
     })
 }

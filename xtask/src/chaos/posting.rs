@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    channels::{CHANNELS, Channel, GROUP_RATE},
+    channels::{CHANNELS, ChaosChannel, GROUP_RATE},
     crew::Part,
     pusher::PUSH_SECRET,
     subject::{Failpoint, Subject},
@@ -54,7 +54,7 @@ fn failpoints(part: Part) -> &'static [Failpoint] {
 }
 
 fn setup() -> String {
-    let channels: Vec<Value> = CHANNELS.iter().map(Channel::row).collect();
+    let channels: Vec<Value> = CHANNELS.iter().map(ChaosChannel::row).collect();
     include_str!("setup.sql")
         .replace("{secret}", PUSH_SECRET)
         .replace("{group_rate}", &GROUP_RATE.to_string())

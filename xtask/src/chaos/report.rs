@@ -2,21 +2,21 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use super::{Outcome, check::Verdict, evidence::Call, stage::Stage};
+use super::{ChaosOutcome, check::ChaosVerdict, evidence::ProviderCall, stage::Stage};
 
 /// So many of those who broke a promise are shown; the rest are counted.
 const SHOWN_MAX: usize = 5;
 
 /// What is told beside the verdicts.
 pub(super) struct Facts<'a> {
-    pub(super) calls: &'a [Call],
+    pub(super) calls: &'a [ProviderCall],
     /// From then on the simulator failed nothing any more.
     pub(super) peace_at: i64,
     /// Everything known about one that broke a promise.
     pub(super) story: &'a dyn Fn(&str) -> String,
 }
 
-pub(super) fn print(stage: &Stage, facts: &Facts<'_>, verdicts: &[Verdict], took: Duration) -> Outcome {
+pub(super) fn print(stage: &Stage, facts: &Facts<'_>, verdicts: &[ChaosVerdict], took: Duration) -> ChaosOutcome {
     let tally = stage.crew.tally();
     let kinds: Vec<String> = tally.kills.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     println!("kills: {} ({})", tally.total(), kinds.join(", "));
@@ -46,5 +46,5 @@ pub(super) fn print(stage: &Stage, facts: &Facts<'_>, verdicts: &[Verdict], took
         verdicts.iter().filter(|verdict| !verdict.broken.is_empty()).map(|verdict| verdict.promise).collect();
     let end = if broken.is_empty() { "every promise was kept" } else { "FAILED" };
     println!("chaos {}: seed {}, {end}", stage.subject.name, stage.seed);
-    Outcome { kills: tally.total(), broken }
+    ChaosOutcome { kills: tally.total(), broken }
 }

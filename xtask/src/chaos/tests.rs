@@ -5,15 +5,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Options, Outcome, plant::Plant, run_program};
+use super::{ChaosOutcome, PostingChaos, plant::Plant, run_program};
 use crate::run::{cargo, step};
 
 /// One run has six processes and a PostgreSQL; a small machine has no room for two of them.
 pub(super) static ALONE: Mutex<()> = Mutex::new(());
 
-fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
+fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> ChaosOutcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = Options { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    let options = PostingChaos { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
     run_program(&program(), &options).expect("the run comes to its end")
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use platform::embedded::{Config, Embedded, Use};
+use platform::embedded::{ClusterConfig, Embedded, Use};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 #[tokio::main]
 async fn main() -> Result<()> {
     let dir = std::env::args().nth(1).context("a data directory")?;
-    let mut config = Config::new(dir, Use::Share);
+    let mut config = ClusterConfig::new(dir, Use::Share);
     config.linger = Duration::ZERO;
     let server = Embedded::start(config).await?;
     let mut admin = PgConnection::connect(&server.url("postgres")).await?;

@@ -6,7 +6,8 @@ create or replace function actions.change_action(
 ) returns jsonb language plpgsql as $$
 declare
     action actions.actions := p_action;
-    is_changed constant boolean := coalesce(p_display_text, p_action.display_text) is distinct from p_action.display_text
+    is_changed constant boolean := coalesce(p_display_text,
+                                            p_action.display_text) is distinct from p_action.display_text
                                 or coalesce(p_payload, p_action.payload) is distinct from p_action.payload;
 begin
     if is_changed or p_is_repeat then
@@ -19,6 +20,7 @@ begin
     if is_changed then
         perform actions.tell_action(action, 'action_changed', p_trace_id);
     end if;
-    return jsonb_build_object('outcome', case when is_changed then 'changed' else 'unchanged' end, 'action', actions.bot_action(action));
+    return jsonb_build_object('outcome', case when is_changed then 'changed' else 'unchanged' end,
+                              'action', actions.bot_action(action));
 end
 $$;

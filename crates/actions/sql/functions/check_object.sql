@@ -1,6 +1,6 @@
--- An optional JSON object from outside, with JSON's null as SQL's. Its size is what the bus and its watchers can carry, as it is stored and as it is
--- written: a number of five characters may be written with three hundred. Its depth leaves room for the lists that it is told in.
--- Raises ZA003 with the name of the field as its column.
+-- An optional JSON object from outside, with JSON's null as SQL's. Its size is what the bus and its watchers can carry,
+-- as it is stored and as it is written: a number of five characters may be written with three hundred. Its depth leaves
+-- room for the lists that it is told in. Raises ZA003 with the name of the field as its column.
 create or replace function actions.check_object(p_field text, p_value jsonb, p_bytes_max int) returns jsonb
 language plpgsql immutable as $$
 begin

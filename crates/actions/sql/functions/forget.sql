@@ -1,6 +1,7 @@
--- Retention, in bounded batches: actions that have ended long ago, old messages, and chats in which nothing is left. What is
--- processing is never forgotten. At most p_limit rows of all kinds and workspaces together go in one call, because a transaction that takes
--- long holds back what everybody hears. Returns how many went; call again while it is not zero.
+-- Retention, in bounded batches: actions that have ended long ago, old messages, and chats in which nothing is left.
+-- What is processing is never forgotten. At most p_limit rows of all kinds and workspaces together go in one call,
+-- because a transaction that takes long holds back what everybody hears. Returns how many went; call again while it is
+-- not zero.
 create or replace function actions.forget(
     p_limit int default 1000, p_actions_keep interval default '30 days', p_messages_keep interval default '1 year'
 ) returns int language plpgsql as $$
@@ -33,8 +34,10 @@ begin
            and c.chat_id in (
                 select x.chat_id from actions.chats x
                  where x.workspace_id = workspace.workspace_id and x.active_at < now_ts - p_messages_keep
-                   and not exists (select from actions.messages m where m.workspace_id = x.workspace_id and m.chat_id = x.chat_id)
-                   and not exists (select from actions.actions a where a.workspace_id = x.workspace_id and a.chat_id = x.chat_id)
+                   and not exists (select from actions.messages m where m.workspace_id = x.workspace_id
+                                   and m.chat_id = x.chat_id)
+                   and not exists (select from actions.actions a where a.workspace_id = x.workspace_id
+                                   and a.chat_id = x.chat_id)
                  order by x.active_at limit p_limit - gone for update skip locked);
         get diagnostics count_of = row_count;
         gone := gone + count_of;

@@ -1,5 +1,5 @@
--- Makes sure that there is such a chat, and that retention leaves it alone until the transaction ends. Nobody else waits here: whoever
--- starts actions or sends messages in the same chat holds it in the same gentle way.
+-- Makes sure that there is such a chat, and that retention leaves it alone until the transaction ends. Nobody else
+-- waits here: whoever starts actions or sends messages in the same chat holds it in the same gentle way.
 -- Raises ZA003 for what can be no chat id.
 create or replace function actions.open_chat(p_workspace_id uuid, p_chat_id text) returns void language plpgsql as $$
 begin

@@ -1,7 +1,8 @@
--- The snapshot of a chat: its active actions and, with `p_recent`, those that ended within that time, both by their last change, newest first.
--- How many are listed is the caller's to say: the contract has the number; the default is for callers that are older than it.
--- Guarantee: the cursor comes from the same snapshot as the rows, and everything that the rows do not show comes after it. A watcher that
--- subscribes from the cursor misses nothing, and may hear again of what it has already.
+-- The snapshot of a chat: its active actions and, with `p_recent`, those that ended within that time, both by their
+-- last change, newest first. How many are listed is the caller's to say: the contract has the number; the default is
+-- for callers that are older than it. Guarantee: the cursor comes from the same snapshot as the rows, and everything
+-- that the rows do not show comes after it. A watcher that subscribes from the cursor misses nothing, and may hear
+-- again of what it has already.
 create or replace function actions.read_actions(
     p_workspace_id uuid, p_chat_id text, p_recent interval default null, p_limit int default 200
 ) returns jsonb language sql stable as $$

@@ -1,11 +1,12 @@
--- Says how an action goes on (`processing`, with a new text or payload) or that it has ended (`done`, `error`). Public, as start_action is.
--- Guarantee: the first ending wins, whoever comes second and with what; a second one of the other kind, and any after the watchdog's, is kept
--- in the journal, once, as late. An ended action never goes on. What changes nothing is not published.
--- Returns {outcome: changed | unchanged | ignored, action}.
--- Raises ZA004 when there is no such action (start comes first, always), ZA001 and ZA002 when it has another chat or type, ZA003 (with the
--- field as its column) for what can be no update.
+-- Says how an action goes on (`processing`, with a new text or payload) or that it has ended (`done`, `error`). Public,
+-- as start_action is. Guarantee: the first ending wins, whoever comes second and with what; a second one of the other
+-- kind, and any after the watchdog's, is kept in the journal, once, as late. An ended action never goes on. What
+-- changes nothing is not published. Returns {outcome: changed | unchanged | ignored, action}.
+-- Raises ZA004 when there is no such action (start comes first, always), ZA001 and ZA002 when it has another chat or
+-- type, ZA003 (with the field as its column) for what can be no update.
 create or replace function actions.update_action(
-    p_workspace_id uuid, p_action_id text, p_status text, p_display_text text default null, p_payload jsonb default null,
+    p_workspace_id uuid, p_action_id text, p_status text, p_display_text text default null,
+    p_payload jsonb default null,
     p_chat_id text default null, p_action_type text default null, p_trace_id text default null
 ) returns jsonb language plpgsql as $$
 declare

@@ -9,7 +9,7 @@ use platform::{
 };
 use serde::Deserialize;
 
-use super::{Surface, caller::Caller, check_chat_id, number};
+use super::{Surface, caller::ChatCaller, check_chat_id, number};
 use crate::{
     clean::display_text,
     contract::{ACTIONS_LISTED_MAX, ActionAnswer, ActionList, RECENT_MINUTES_MAX, StartAction, UpdateAction},
@@ -21,7 +21,7 @@ use crate::{
     responses((status = 200, body = kernel::Envelope<ActionAnswer>), (status = 401), (status = 403),
         (status = 409, description = "the id stands for an action in another chat or of another type"), (status = 422)), security(("token" = [])))]
 pub(super) async fn start_action(
-    caller: Caller,
+    caller: ChatCaller,
     Extension(surface): Extension<Arc<Surface>>,
     Json(body): Json<StartAction>,
 ) -> Result<Answer<ActionAnswer>, Failure> {
@@ -33,7 +33,7 @@ pub(super) async fn start_action(
     responses((status = 200, body = kernel::Envelope<ActionAnswer>), (status = 401), (status = 403),
         (status = 404, description = "unknown actionId: start comes first"),
         (status = 409, description = "the action is in another chat or of another type"), (status = 422)), security(("token" = [])))]
-pub(super) async fn update_action(caller: Caller, Json(body): Json<UpdateAction>) -> Result<Answer<ActionAnswer>, Failure> {
+pub(super) async fn update_action(caller: ChatCaller, Json(body): Json<UpdateAction>) -> Result<Answer<ActionAnswer>, Failure> {
     update(&caller, body).await
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn update_action(caller: Caller, Json(body): Json<UpdateAction>
     responses((status = 200, body = kernel::Envelope<ActionAnswer>), (status = 401), (status = 403), (status = 409), (status = 422)),
     security(("token" = [])))]
 pub(super) async fn start_action_by_callback(
-    caller: Caller,
+    caller: ChatCaller,
     Extension(surface): Extension<Arc<Surface>>,
     Json(body): Json<StartAction>,
 ) -> Result<Answer<ActionAnswer>, Failure> {
@@ -54,13 +54,13 @@ pub(super) async fn start_action_by_callback(
     responses((status = 200, body = kernel::Envelope<ActionAnswer>), (status = 401), (status = 403), (status = 404), (status = 409), (status = 422)),
     security(("token" = [])))]
 pub(super) async fn update_action_by_callback(
-    caller: Caller,
+    caller: ChatCaller,
     Json(body): Json<UpdateAction>,
 ) -> Result<Answer<ActionAnswer>, Failure> {
     update(&caller, body).await
 }
 
-async fn start(caller: &Caller, surface: &Surface, mut body: StartAction) -> Result<Answer<ActionAnswer>, Failure> {
+async fn start(caller: &ChatCaller, surface: &Surface, mut body: StartAction) -> Result<Answer<ActionAnswer>, Failure> {
     caller.may_write()?;
     caller.check_workspace(body.workspace_id.as_deref())?;
     body.display_text = body.display_text.as_deref().and_then(display_text);
@@ -73,7 +73,7 @@ async fn start(caller: &Caller, surface: &Surface, mut body: StartAction) -> Res
     Ok(Answer::ok(answer))
 }
 
-async fn update(caller: &Caller, mut body: UpdateAction) -> Result<Answer<ActionAnswer>, Failure> {
+async fn update(caller: &ChatCaller, mut body: UpdateAction) -> Result<Answer<ActionAnswer>, Failure> {
     caller.may_write()?;
     caller.check_workspace(body.workspace_id.as_deref())?;
     body.display_text = body.display_text.as_deref().and_then(display_text);
@@ -101,7 +101,7 @@ pub(super) struct ListActions {
 /// The active actions of a chat, those that changed last first, and a cursor to watch the chat from.
 #[utoipa::path(get, path = "/api/chat/actions", params(ListActions),
     responses((status = 200, body = kernel::Envelope<ActionList>), (status = 401), (status = 422)), security(("token" = [])))]
-pub(super) async fn list_actions(caller: Caller, Query(query): Query<ListActions>) -> Result<Answer<ActionList>, Failure> {
+pub(super) async fn list_actions(caller: ChatCaller, Query(query): Query<ListActions>) -> Result<Answer<ActionList>, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;
     let chat_id = query.chat_id.unwrap_or_default();

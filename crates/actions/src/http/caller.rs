@@ -19,7 +19,7 @@ use crate::{
     scopes,
 };
 
-pub(super) struct Caller {
+pub(super) struct ChatCaller {
     pub(super) ctx: Ctx,
     /// Kept for streams, which ask again whether it is good.
     pub(super) token: Secret,
@@ -28,7 +28,7 @@ pub(super) struct Caller {
     pub(super) address: Option<IpAddr>,
 }
 
-impl Caller {
+impl ChatCaller {
     pub(super) fn workspace(&self) -> WorkspaceId {
         self.ctx.principal.workspace_id
     }
@@ -68,7 +68,7 @@ impl Caller {
     }
 }
 
-impl FromRequestParts<App> for Caller {
+impl FromRequestParts<App> for ChatCaller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {

@@ -4,7 +4,7 @@ use kernel::Problem;
 use platform::http::{Answer, Failure, Page, Query};
 use serde::Deserialize;
 
-use super::{caller::Caller, number};
+use super::{caller::ChatCaller, number};
 use crate::{
     contract::{ChatList, Refusal},
     reads,
@@ -25,7 +25,7 @@ pub(super) struct ListChats {
 /// The chats of the workspace, those with the newest message first.
 #[utoipa::path(get, path = "/api/chats", params(ListChats),
     responses((status = 200, body = kernel::Envelope<ChatList>), (status = 401), (status = 422)), security(("token" = [])))]
-pub(super) async fn list_chats(caller: Caller, Query(query): Query<ListChats>) -> Result<Answer<ChatList>, Failure> {
+pub(super) async fn list_chats(caller: ChatCaller, Query(query): Query<ListChats>) -> Result<Answer<ChatList>, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;
     let refuse = |refusal| caller.refuse(&refusal);

@@ -21,7 +21,7 @@ use platform::{
 };
 use serde::Deserialize;
 
-use super::{Surface, caller::Caller, check_chat_id};
+use super::{Surface, caller::ChatCaller, check_chat_id};
 use crate::{
     contract::{ChatEvent, Lang, Refusal},
     streams::Seat,
@@ -38,7 +38,7 @@ const RETRY_MS: std::ops::RangeInclusive<u64> = 2000..=5000;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Watch {
+pub(super) struct WatchEvents {
     /// The workspace of the token, if it is given at all.
     workspace_id: Option<String>,
     /// Everything after this cursor comes first; the header `Last-Event-ID` goes before it. Without either, the stream begins now.
@@ -46,16 +46,16 @@ pub(super) struct Watch {
 }
 
 /// What happens in a chat, live: each event is one `ChatEvent`, its id the cursor to come back with.
-#[utoipa::path(get, path = "/api/chats/{chatId}/events", params(("chatId" = String, Path), Watch,
+#[utoipa::path(get, path = "/api/chats/{chatId}/events", params(("chatId" = String, Path), WatchEvents,
     ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was heard.")),
     responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = 401), (status = 403), (status = 422),
         (status = 429, description = "too many streams of this token or address"), (status = 503)), security(("token" = [])))]
 pub(super) async fn watch_chat(
-    caller: Caller,
+    caller: ChatCaller,
     Extension(surface): Extension<Arc<Surface>>,
     headers: HeaderMap,
     Path(chat_id): Path<String>,
-    Query(query): Query<Watch>,
+    Query(query): Query<WatchEvents>,
 ) -> Result<Response, Failure> {
     caller.may_read()?;
     caller.check_workspace(query.workspace_id.as_deref())?;

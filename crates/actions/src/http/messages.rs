@@ -7,7 +7,7 @@ use platform::{
 };
 use serde::Deserialize;
 
-use super::{caller::Caller, check_chat_id, number};
+use super::{caller::ChatCaller, check_chat_id, number};
 use crate::{
     contract::{MessageAnswer, MessageList, NewMessage, NewMessageInChat, Outcome},
     store,
@@ -18,7 +18,7 @@ use crate::{
     responses((status = 201, body = kernel::Envelope<MessageAnswer>), (status = 200, body = kernel::Envelope<MessageAnswer>, description = "a repeat"),
         (status = 401), (status = 403), (status = 409, description = "the id stands for another message"), (status = 422)), security(("token" = [])))]
 pub(super) async fn send_message(
-    caller: Caller,
+    caller: ChatCaller,
     Path(chat_id): Path<String>,
     Json(body): Json<NewMessage>,
 ) -> Result<Answer<MessageAnswer>, Failure> {
@@ -30,13 +30,13 @@ pub(super) async fn send_message(
     responses((status = 201, body = kernel::Envelope<MessageAnswer>), (status = 200, body = kernel::Envelope<MessageAnswer>, description = "a repeat"),
         (status = 401), (status = 403), (status = 409), (status = 422)), security(("token" = [])))]
 pub(super) async fn send_message_by_callback(
-    caller: Caller,
+    caller: ChatCaller,
     Json(body): Json<NewMessageInChat>,
 ) -> Result<Answer<MessageAnswer>, Failure> {
     send(&caller, &body.chat_id, &body.message).await
 }
 
-async fn send(caller: &Caller, chat_id: &str, body: &NewMessage) -> Result<Answer<MessageAnswer>, Failure> {
+async fn send(caller: &ChatCaller, chat_id: &str, body: &NewMessage) -> Result<Answer<MessageAnswer>, Failure> {
     caller.may_write()?;
     caller.check_workspace(body.workspace_id.as_deref())?;
     let mut tx = caller.ctx.begin().await?;
@@ -66,7 +66,7 @@ pub(super) struct ListMessages {
 #[utoipa::path(get, path = "/api/chats/{chatId}/messages", params(("chatId" = String, Path), ListMessages),
     responses((status = 200, body = kernel::Envelope<MessageList>), (status = 401), (status = 422)), security(("token" = [])))]
 pub(super) async fn list_messages(
-    caller: Caller,
+    caller: ChatCaller,
     Path(chat_id): Path<String>,
     Query(query): Query<ListMessages>,
 ) -> Result<Answer<MessageList>, Failure> {

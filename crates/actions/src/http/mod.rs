@@ -17,21 +17,21 @@ use utoipa::OpenApi;
 
 use crate::{
     contract::{ChatEvent, Refusal, is_id},
-    streams::{Limits, Streams},
+    streams::{StreamLimits, Streams},
     watchdog,
 };
 
 /// How this process serves chats.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct ChatSettings {
     /// How long an action that starts here may be processing.
     pub processing_max: Duration,
-    pub limits: Limits,
+    pub limits: StreamLimits,
 }
 
-impl Default for Settings {
+impl Default for ChatSettings {
     fn default() -> Self {
-        Self { processing_max: watchdog::PROCESSING_MAX, limits: Limits::default() }
+        Self { processing_max: watchdog::PROCESSING_MAX, limits: StreamLimits::default() }
     }
 }
 
@@ -43,7 +43,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    pub fn new(settings: Settings) -> Arc<Self> {
+    pub fn new(settings: ChatSettings) -> Arc<Self> {
         Arc::new(Self { processing_max: settings.processing_max, streams: Arc::new(Streams::new(settings.limits)) })
     }
 }

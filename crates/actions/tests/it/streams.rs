@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actions::{Limits, contract::ChatEvent, http::Settings};
+use actions::{StreamLimits, contract::ChatEvent, http::ChatSettings};
 use platform::{tokens, wake::Topic};
 use serde_json::json;
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -12,8 +12,8 @@ use crate::world::World;
 /// Of the eight connections of a test.
 const PASSES: u32 = 5;
 
-fn limited(limits: Limits) -> Settings {
-    Settings { limits, ..Settings::default() }
+fn limited(limits: StreamLimits) -> ChatSettings {
+    ChatSettings { limits, ..ChatSettings::default() }
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn clients_are_told_different_times_to_come_back() {
 #[tokio::test]
 async fn a_silent_stream_has_a_heartbeat_that_is_no_event() {
     let heartbeat = Duration::from_millis(10);
-    let world = World::with(limited(Limits { heartbeat, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { heartbeat, ..StreamLimits::default() })).await;
     let mut watching = world.watch("c").await;
     let before = watching.cursor.clone();
     for _ in 0..3 {
@@ -69,7 +69,7 @@ async fn a_silent_stream_has_a_heartbeat_that_is_no_event() {
 
 #[tokio::test]
 async fn a_token_that_is_revoked_hears_nothing_more_live_or_replayed() {
-    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { rights_for: Duration::ZERO, ..StreamLimits::default() })).await;
     let mut watching = world.watch("c").await;
     let cursor = watching.cursor.clone();
     world.say("c", "before").await;
@@ -87,7 +87,7 @@ async fn a_token_that_is_revoked_hears_nothing_more_live_or_replayed() {
 
 #[tokio::test]
 async fn a_token_that_expires_and_one_whose_workspace_is_disabled_hear_nothing_more() {
-    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { rights_for: Duration::ZERO, ..StreamLimits::default() })).await;
     for (lose, give_back) in [
         ("update core.api_tokens set expires_at = platform.now()", "update core.api_tokens set expires_at = null"),
         (
@@ -106,7 +106,7 @@ async fn a_token_that_expires_and_one_whose_workspace_is_disabled_hear_nothing_m
 
 #[tokio::test]
 async fn while_nobody_can_say_whether_a_token_is_good_what_came_is_held_back_and_not_lost() {
-    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { rights_for: Duration::ZERO, ..StreamLimits::default() })).await;
     let mut watching = world.watch("c").await;
     world.say("c", "first").await;
     assert_eq!(watching.word().await, "first");
@@ -121,7 +121,7 @@ async fn while_nobody_can_say_whether_a_token_is_good_what_came_is_held_back_and
 
 #[tokio::test]
 async fn while_one_stream_of_a_token_asks_the_others_go_by_the_last_answer_for_a_moment_only() {
-    let limits = Limits { rights_for: Duration::ZERO, asked_within: Duration::ZERO, ..Limits::default() };
+    let limits = StreamLimits { rights_for: Duration::ZERO, asked_within: Duration::ZERO, ..StreamLimits::default() };
     let world = World::with(limited(limits)).await;
     let mut streams = [world.watch("c").await, world.watch("c").await];
     // Whoever asks waits for an answer: somebody has taken every pass.
@@ -152,7 +152,7 @@ async fn while_one_stream_of_a_token_asks_the_others_go_by_the_last_answer_for_a
 
 #[tokio::test]
 async fn too_many_streams_of_one_token_are_refused_with_a_time_to_come_back_and_a_closed_one_makes_room() {
-    let world = World::with(limited(Limits { per_token_max: 2, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { per_token_max: 2, ..StreamLimits::default() })).await;
     let first = world.watch("c").await;
     let _second = world.watch("d").await;
     let (status, answer) = world.here.ask(&world.token, "GET", "/api/chats/c/events", None, &[]).await;
@@ -209,7 +209,7 @@ async fn streams_end_when_the_server_stops_and_their_cursor_is_good_at_the_next_
 
 #[tokio::test]
 async fn a_token_that_is_revoked_in_the_middle_of_a_replay_hears_no_more_of_it() {
-    let world = World::with(limited(Limits { rights_for: Duration::ZERO, ..Limits::default() })).await;
+    let world = World::with(limited(StreamLimits { rights_for: Duration::ZERO, ..StreamLimits::default() })).await;
     let cursor = world.watch("c").await.cursor;
     let many = "select count(actions.add_message($1, 'c', 'bot', n::text)) from generate_series(1, 2500) n";
     sqlx::query(many).bind(world.workspace.uuid()).execute(world.test.db.pool()).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actions::{http::Settings, watchdog};
+use actions::{http::ChatSettings, watchdog};
 use serde_json::json;
 use sqlx::Connection;
 
@@ -63,7 +63,7 @@ async fn a_repeated_start_is_no_heartbeat() {
 #[tokio::test]
 async fn the_longest_processing_is_a_setting() {
     let processing_max = Duration::from_mins(1);
-    let world = World::with(Settings { processing_max, ..Settings::default() }).await;
+    let world = World::with(ChatSettings { processing_max, ..ChatSettings::default() }).await;
     world.start("a", json!({})).await;
     world.advance(60);
     assert_eq!(watchdog::look(&world.test.db).await.unwrap(), 1);

@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, time::Duration};
 
-use actions::http::{Settings, Surface};
+use actions::http::{ChatSettings, Surface};
 use axum::{Router, body::BodyDataStream};
 use futures::StreamExt;
 use kernel::{Bundle, Secret};
@@ -15,7 +15,7 @@ use tower::ServiceExt;
 pub(crate) use testkit::code;
 
 /// The module with what it stands on.
-pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, actions::SQL];
+pub(crate) const MODULES: &[platform::SqlModule] = &[platform::SQL, actions::SQL];
 /// Longer than any test takes: what arrives was told of by a wake-up, and not found by a look that came anyway.
 const NEVER: Duration = Duration::from_hours(1);
 
@@ -42,10 +42,10 @@ pub(crate) struct Server {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        Self::with(Settings::default()).await
+        Self::with(ChatSettings::default()).await
     }
 
-    pub(crate) async fn with(settings: Settings) -> Self {
+    pub(crate) async fn with(settings: ChatSettings) -> Self {
         let ground = testkit::World::new(MODULES).await;
         let here = Server::start(ground.app(ground.test.db.clone()), settings);
         let token = ground.token(&[Bundle::Read, Bundle::Write]).await;
@@ -54,7 +54,7 @@ impl World {
 
     /// Another process on the same database.
     pub(crate) fn another_server(&self) -> Server {
-        Server::start(self.app(self.test.another()), Settings::default())
+        Server::start(self.app(self.test.another()), ChatSettings::default())
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> (u16, Value) {
@@ -116,7 +116,7 @@ impl World {
 }
 
 impl Server {
-    fn start(mut app: App, settings: Settings) -> Self {
+    fn start(mut app: App, settings: ChatSettings) -> Self {
         app.bus = app.bus.looking_every(NEVER);
         tokio::spawn(app.bus.clone().run(app.stop.clone()));
         tokio::spawn(app.db.wake().clone().listen(app.stop.clone()));

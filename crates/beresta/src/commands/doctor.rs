@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::progress;
 use crate::{
-    config::{Config, Provider},
+    config::{Config, ProviderConfig},
     database::Database,
     modules,
     outside::Outside,
@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum CheckState {
     Ok,
     Warning,
     Failed,
@@ -27,7 +27,7 @@ enum State {
 #[derive(Serialize)]
 struct Checked {
     check: &'static str,
-    state: State,
+    state: CheckState,
     detail: String,
 }
 
@@ -36,7 +36,7 @@ struct Checked {
 struct Findings(Vec<Checked>);
 
 impl Findings {
-    fn add(&mut self, check: &'static str, state: State, detail: impl Into<String>) {
+    fn add(&mut self, check: &'static str, state: CheckState, detail: impl Into<String>) {
         let detail = kernel::redact::redact_text(&detail.into()).into_owned();
         self.0.push(Checked { check, state, detail });
     }
@@ -46,24 +46,24 @@ pub(crate) async fn run(config: Result<Config>, is_json: bool) -> Result<ExitCod
     let mut findings = Findings::default();
     match config {
         Ok(config) => {
-            findings.add("configuration", State::Ok, "every setting can be used");
+            findings.add("configuration", CheckState::Ok, "every setting can be used");
             check_database(&config, &mut findings).await;
             check_objects(&config, &mut findings).await;
             for provider in &config.providers {
                 check_provider(provider, &mut findings).await;
             }
         }
-        Err(error) => findings.add("configuration", State::Failed, format!("{error:#}")),
+        Err(error) => findings.add("configuration", CheckState::Failed, format!("{error:#}")),
     }
-    let has_failed = findings.0.iter().any(|finding| finding.state == State::Failed);
+    let has_failed = findings.0.iter().any(|finding| finding.state == CheckState::Failed);
     if is_json {
         println!("{}", serde_json::to_string_pretty(&serde_json::json!({"ok": !has_failed, "checks": findings.0}))?);
     } else {
         for finding in &findings.0 {
             let mark = match finding.state {
-                State::Ok => "ok     ",
-                State::Warning => "warning",
-                State::Failed => "FAILED ",
+                CheckState::Ok => "ok     ",
+                CheckState::Warning => "warning",
+                CheckState::Failed => "FAILED ",
             };
             println!("{mark}  {:14} {}", finding.check, finding.detail);
         }
@@ -75,29 +75,33 @@ async fn check_database(config: &Config, findings: &mut Findings) {
     let is_running = config.database_url.is_some() || embedded::running_url(&config.data_dir, crate::database::NAME).is_ok();
     let database = match Database::open(config, Use::Share, progress).await {
         Ok(database) => database,
-        Err(error) => return findings.add("database", State::Failed, format!("{error:#}")),
+        Err(error) => return findings.add("database", CheckState::Failed, format!("{error:#}")),
     };
     let query = "select current_setting('server_version'), coalesce((select extversion from pg_extension where extname = 'vector'), 'missing'),
                         current_setting('fsync'), current_setting('synchronous_commit')";
     let row: Result<(String, String, String, String), sqlx::Error> = sqlx::query_as(query).fetch_one(database.db.pool()).await;
     let (version, vector, fsync, commit) = match row {
         Ok(row) => row,
-        Err(error) => return findings.add("database", State::Failed, error.to_string()),
+        Err(error) => return findings.add("database", CheckState::Failed, error.to_string()),
     };
     let where_it_is = if is_running {
         database.place.clone()
     } else {
         format!("{}; no server runs, so it was started for this check", database.place)
     };
-    findings.add("database", State::Ok, format!("PostgreSQL {version}, {where_it_is}"));
-    findings.add("pgvector", State::Ok, vector);
-    findings.add("migrations", State::Ok, if database.installed.is_newer { "a newer program was here" } else { "up to date" });
+    findings.add("database", CheckState::Ok, format!("PostgreSQL {version}, {where_it_is}"));
+    findings.add("pgvector", CheckState::Ok, vector);
+    findings.add(
+        "migrations",
+        CheckState::Ok,
+        if database.installed.is_newer { "a newer program was here" } else { "up to date" },
+    );
     if fsync == "on" && commit != "off" {
-        findings.add("durability", State::Ok, "fsync and synchronous_commit are on");
+        findings.add("durability", CheckState::Ok, "fsync and synchronous_commit are on");
     } else {
         let detail =
             format!("fsync is {fsync} and synchronous_commit is {commit}: a crash can lose what was acknowledged; turn both on");
-        findings.add("durability", State::Failed, detail);
+        findings.add("durability", CheckState::Failed, detail);
     }
     check_modules(config, &database.db, findings).await;
 }
@@ -106,7 +110,7 @@ async fn check_database(config: &Config, findings: &mut Findings) {
 async fn check_modules(config: &Config, db: &Db, findings: &mut Findings) {
     let (outside, objects) = match (Outside::new(config), Objects::open(&config.objects)) {
         (Ok(outside), Ok(objects)) => (outside, objects),
-        (Err(error), _) => return findings.add("providers", State::Failed, format!("{error:#}")),
+        (Err(error), _) => return findings.add("providers", CheckState::Failed, format!("{error:#}")),
         // Said by its own check.
         (_, Err(_)) => return,
     };
@@ -115,9 +119,9 @@ async fn check_modules(config: &Config, db: &Db, findings: &mut Findings) {
     for check in modules::services(config, &app, &outside, &chats).into_iter().flat_map(|service| service.checks) {
         for finding in check.run(db.clone()).await {
             match finding {
-                Finding::Ok(detail) => findings.add(check.name, State::Ok, detail),
-                Finding::Warning(detail) => findings.add(check.name, State::Warning, detail),
-                Finding::Failed(detail) => findings.add(check.name, State::Failed, detail),
+                Finding::Ok(detail) => findings.add(check.name, CheckState::Ok, detail),
+                Finding::Warning(detail) => findings.add(check.name, CheckState::Warning, detail),
+                Finding::Failed(detail) => findings.add(check.name, CheckState::Failed, detail),
             }
         }
     }
@@ -133,33 +137,35 @@ async fn check_objects(config: &Config, findings: &mut Findings) {
         Ok::<bool, platform::objects::Error>(read == "beresta")
     };
     match probe.await {
-        Ok(true) => findings.add("objects", State::Ok, "an object was written, read and removed"),
-        Ok(false) => findings.add("objects", State::Failed, "an object came back changed"),
-        Err(error) => findings.add("objects", State::Failed, error.to_string()),
+        Ok(true) => findings.add("objects", CheckState::Ok, "an object was written, read and removed"),
+        Ok(false) => findings.add("objects", CheckState::Failed, "an object came back changed"),
+        Err(error) => findings.add("objects", CheckState::Failed, error.to_string()),
     }
 }
 
-async fn check_provider(provider: &Provider, findings: &mut Findings) {
-    let settings = outbound::Settings {
+async fn check_provider(provider: &ProviderConfig, findings: &mut Findings) {
+    let settings = outbound::ClientSettings {
         connect_timeout: Duration::from_secs(3),
         request_timeout: Duration::from_secs(5),
         ca_bundle: provider.ca_bundle.clone(),
-        ..outbound::Settings::default()
+        ..outbound::ClientSettings::default()
     };
     let client = match Client::new(&settings) {
         Ok(client) => client,
-        Err(error) => return findings.add(provider.name, State::Failed, error.to_string()),
+        Err(error) => return findings.add(provider.name, CheckState::Failed, error.to_string()),
     };
     let request = client.request("GET".parse().unwrap_or_default(), &provider.base_url);
     match client.send(request).await {
-        Ok(reply) => findings.add(provider.name, State::Ok, format!("{} answers (status {})", provider.base_url, reply.status)),
+        Ok(reply) => {
+            findings.add(provider.name, CheckState::Ok, format!("{} answers (status {})", provider.base_url, reply.status));
+        }
         Err(error) => {
             let advice = format!(
                 "{}: {error}; check the network, or set BERESTA_{}_BASE_URL",
                 provider.base_url,
                 provider.name.to_uppercase()
             );
-            findings.add(provider.name, State::Warning, advice);
+            findings.add(provider.name, CheckState::Warning, advice);
         }
     }
 }

@@ -17,10 +17,10 @@ use platform::{
     DbError,
     alerts::{self, Acknowledgement},
     embedded::Use,
-    reads::{self, AlertFilter},
+    reads::{self, AlertFilter, Time},
     workspaces,
 };
-use posting::ops::{self, By, Channel, ErrorEvent, Mode, Requeued, Verdict, Which};
+use posting::ops::{self, By, ChannelAfter, ErrorEvent, Mode, Requeued, Verdict, Which};
 use serde_json::{Value, json};
 use show::show;
 
@@ -49,12 +49,12 @@ pub(crate) async fn run(command: OpsCommand) -> Result<ExitCode> {
 }
 
 /// The database and the workspace that a command is about.
-struct Scene {
+struct OpsScene {
     database: Database,
     workspace: WorkspaceId,
 }
 
-impl Scene {
+impl OpsScene {
     async fn open(common: &Common) -> Result<Self> {
         let database = Database::open(&common.place.config()?, Use::Share, progress).await?;
         let workspace = workspaces::find(&database.db, &common.workspace).await?.id();
@@ -80,7 +80,7 @@ fn told(error: DbError) -> Error {
 }
 
 async fn show_alerts(common: &Common) -> Result<()> {
-    let scene = Scene::open(common).await?;
+    let scene = OpsScene::open(common).await?;
     let mut tx = scene.database.db.begin(scene.workspace).await?;
     let alerts = reads::alerts(&mut tx, &AlertFilter::default()).await?;
     if alerts.is_empty() {
@@ -100,7 +100,7 @@ async fn show_alerts(common: &Common) -> Result<()> {
 }
 
 async fn acknowledge(args: &Acknowledge) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let taken = Acknowledgement {
         module: &args.module,
         alert: &args.alert,
@@ -118,7 +118,7 @@ async fn acknowledge(args: &Acknowledge) -> Result<()> {
 }
 
 async fn snapshot(common: &Common) -> Result<()> {
-    let scene = Scene::open(common).await?;
+    let scene = OpsScene::open(common).await?;
     let rows = ops::snapshot(&scene.database.db, scene.workspace).await.map_err(told)?;
     if rows.is_empty() {
         progress("there are no deliveries yet");
@@ -131,7 +131,7 @@ async fn snapshot(common: &Common) -> Result<()> {
 }
 
 async fn show_errors(args: &Errors) -> Result<()> {
-    let scene = Scene::open(&args.common).await?;
+    let scene = OpsScene::open(&args.common).await?;
     let within = Duration::from_mins(args.minutes.into());
     let rows = ops::errors(&scene.database.db, scene.workspace, within, args.limit.into()).await.map_err(told)?;
     if rows.is_empty() {
@@ -163,14 +163,14 @@ fn error_words(error: &Value) -> String {
 }
 
 async fn requeue_dead(args: &Requeue) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let (which, mode) = chosen(args);
     let rows = ops::requeue_dead(&scene.database.db, scene.workspace, by(&args.author), which, mode).await.map_err(told)?;
     requeued(scene, args, mode, &rows, "dead").await
 }
 
 async fn requeue_failed(args: &Requeue) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let (which, mode) = chosen(args);
     let rows = ops::requeue_failed(&scene.database.db, scene.workspace, by(&args.author), which, mode).await.map_err(told)?;
     requeued(scene, args, mode, &rows, "failed").await
@@ -184,7 +184,7 @@ fn chosen(args: &Requeue) -> (Which<'_>, Mode) {
     }
 }
 
-async fn requeued(scene: Scene, args: &Requeue, mode: Mode, rows: &[Requeued], kind: &str) -> Result<()> {
+async fn requeued(scene: OpsScene, args: &Requeue, mode: Mode, rows: &[Requeued], kind: &str) -> Result<()> {
     if mode == Mode::Preview && !rows.is_empty() {
         bail!("{} {kind}; nothing was changed: add --yes to requeue", deliveries(rows.len()));
     }
@@ -203,7 +203,7 @@ async fn requeued(scene: Scene, args: &Requeue, mode: Mode, rows: &[Requeued], k
 }
 
 async fn pause(args: &Pause) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let duration = Duration::from_secs(args.seconds.into());
     let channel =
         ops::pause(&scene.database.db, scene.workspace, by(&args.author), &args.channel, duration).await.map_err(told)?;
@@ -211,30 +211,30 @@ async fn pause(args: &Pause) -> Result<()> {
 }
 
 async fn enable(args: &OneChannel) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let channel = ops::enable(&scene.database.db, scene.workspace, by(&args.author), &args.channel).await.map_err(told)?;
     channels(scene, &args.author.common, &[channel], "enabled").await
 }
 
 async fn disable_group(args: &Group) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let rows = ops::disable_group(&scene.database.db, scene.workspace, by(&args.author), &args.group).await.map_err(told)?;
     channels(scene, &args.author.common, &rows, "disabled").await
 }
 
 async fn enable_group(args: &Group) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let rows = ops::enable_group(&scene.database.db, scene.workspace, by(&args.author), &args.group).await.map_err(told)?;
     channels(scene, &args.author.common, &rows, "enabled").await
 }
 
-async fn channels(scene: Scene, common: &Common, rows: &[Channel], done: &str) -> Result<()> {
+async fn channels(scene: OpsScene, common: &Common, rows: &[ChannelAfter], done: &str) -> Result<()> {
     let shown: Vec<_> = rows
         .iter()
         .map(|row| {
             json!({
                 "channel_id": row.channel_id, "platform": row.platform, "rate_group": row.rate_group, "enabled": row.enabled,
-                "paused_until": row.paused_until.map(jiff_time), "error_streak": row.error_streak,
+                "paused_until": row.paused_until.map(Time::to_jiff), "error_streak": row.error_streak,
             })
         })
         .collect();
@@ -245,13 +245,13 @@ async fn channels(scene: Scene, common: &Common, rows: &[Channel], done: &str) -
 }
 
 async fn rotate_auth(args: &RotateAuth) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let author = by(&args.author);
     let rotated =
         ops::rotate_auth(&scene.database.db, scene.workspace, author, &args.channel, &args.auth_ref, args.group.as_deref())
             .await
             .map_err(told)?;
-    let paused_until = rotated.paused_until.map(jiff_time).filter(|at| *at > Timestamp::now());
+    let paused_until = rotated.paused_until.map(Time::to_jiff).filter(|at| *at > Timestamp::now());
     let row = json!({
         "channel_id": args.channel, "old_auth_ref": rotated.old_auth_ref, "auth_ref": rotated.auth_ref,
         "rate_group": rotated.rate_group, "paused_until": paused_until,
@@ -266,7 +266,7 @@ async fn rotate_auth(args: &RotateAuth) -> Result<()> {
 }
 
 async fn release_stale(args: &ReleaseStale) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let mode = if args.yes { Mode::Apply } else { Mode::Preview };
     let age = Duration::from_mins(args.minutes.into());
     let rows = ops::release_stale(&scene.database.db, scene.workspace, by(&args.author), age, mode).await.map_err(told)?;
@@ -290,7 +290,7 @@ async fn release_stale(args: &ReleaseStale) -> Result<()> {
 }
 
 async fn settle(args: &Settle) -> Result<()> {
-    let scene = Scene::open(&args.author.common).await?;
+    let scene = OpsScene::open(&args.author.common).await?;
     let verdict = if args.delivered {
         Verdict::Delivered { provider_message_id: args.provider_message_id.as_deref() }
     } else {
@@ -306,8 +306,4 @@ async fn settle(args: &Settle) -> Result<()> {
 
 fn deliveries(count: usize) -> String {
     if count == 1 { "1 delivery".into() } else { format!("{count} deliveries") }
-}
-
-fn jiff_time(at: ops::Time) -> Timestamp {
-    at.to_jiff()
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use kernel::Scopes;
-use platform::{embedded::Use, tokens, workspaces};
+use platform::{embedded::Use, reads::Time, tokens, workspaces};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -37,10 +37,6 @@ pub(crate) async fn create(config: &Config, create: &TokenCreate) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-fn jiff_time(at: tokens::Time) -> Timestamp {
-    at.to_jiff()
-}
-
 pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Result<ExitCode> {
     let database = Database::open(config, Use::Share, progress).await?;
     let workspace = workspaces::find(&database.db, workspace).await?;
@@ -56,7 +52,7 @@ pub(crate) async fn list(config: &Config, workspace: &str, is_json: bool) -> Res
             .map(|row| {
                 json!({
                     "token_id": row.token_id, "name": row.name, "scopes": row.scopes, "person": row.person, "state": state(row),
-                    "created_at": row.created_at.to_jiff(), "expires_at": row.expires_at.map(jiff_time),
+                    "created_at": row.created_at.to_jiff(), "expires_at": row.expires_at.map(Time::to_jiff),
                 })
             })
             .collect();

@@ -51,13 +51,13 @@ pub(crate) async fn run(command: WebhookCommand) -> Result<ExitCode> {
 }
 
 /// The database, the workspace that a command is about, and what changes are made with.
-struct Scene {
+struct WebhookScene {
     database: Database,
     workspace: WorkspaceId,
     desk: Desk,
 }
 
-impl Scene {
+impl WebhookScene {
     async fn open(common: &Common) -> Result<Self> {
         let config = common.place.config()?;
         let database = Database::open(&config, Use::Share, progress).await?;
@@ -78,7 +78,7 @@ impl Scene {
 }
 
 async fn add(args: &AddArgs) -> Result<()> {
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let new = NewSubscription { name: &args.name, url: &args.url, events: &args.events, secret_ref: args.secret_ref.as_deref() };
     let added = scene.desk.add(scene.workspace, &new, &args.doer.operator).await?;
     show_with_secret(&added, args.doer.common.json)?;
@@ -88,7 +88,7 @@ async fn add(args: &AddArgs) -> Result<()> {
 }
 
 async fn rotate(args: &RotateArgs) -> Result<()> {
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let overlap = Duration::from_hours(args.hours.into());
     let secret_ref = args.secret_ref.as_deref();
     let rotated = scene.desk.rotate(scene.workspace, &args.webhook, secret_ref, overlap, &args.doer.operator).await?;
@@ -118,7 +118,7 @@ fn show_with_secret(made: &WithSecret, is_json: bool) -> Result<()> {
 }
 
 async fn list(common: &Common) -> Result<()> {
-    let scene = Scene::open(common).await?;
+    let scene = WebhookScene::open(common).await?;
     let rows = reads::subscriptions(&mut *scene.database.db.begin(scene.workspace).await?).await?;
     if rows.is_empty() {
         progress("there are no webhooks yet: `beresta webhook add` adds one");
@@ -130,7 +130,7 @@ async fn list(common: &Common) -> Result<()> {
 /// Ends well only if the event arrived.
 async fn test(args: &OneWebhook) -> Result<ExitCode> {
     let common = &args.doer.common;
-    let scene = Scene::open(common).await?;
+    let scene = WebhookScene::open(common).await?;
     let id = scene.desk.test(scene.workspace, &args.webhook, &args.doer.operator).await?;
     scene.database.db.wake().flush().await;
     let started = std::time::Instant::now();
@@ -152,7 +152,7 @@ async fn test(args: &OneWebhook) -> Result<ExitCode> {
 }
 
 async fn log(args: &LogArgs) -> Result<()> {
-    let scene = Scene::open(&args.common).await?;
+    let scene = WebhookScene::open(&args.common).await?;
     if let Some(status) = &args.status
         && !reads::STATUSES.contains(&status.as_str())
     {
@@ -194,7 +194,7 @@ fn delivery_row(delivery: &WebhookDeliveryRead, is_json: bool) -> Value {
 }
 
 async fn resend(args: &ResendArgs) -> Result<()> {
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let id = scene.desk.resend(scene.workspace, args.delivery, &args.doer.operator).await?;
     let is_json = args.doer.common.json;
     show(&[delivery_row(&scene.delivery(id).await?, is_json)], DELIVERY, is_json)?;
@@ -203,18 +203,18 @@ async fn resend(args: &ResendArgs) -> Result<()> {
 }
 
 async fn pause(args: &PauseArgs) -> Result<()> {
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let paused = scene.desk.pause(scene.workspace, &args.webhook, &args.reason, &args.doer.operator).await?;
     changed(scene, &args.doer, &paused).await
 }
 
 async fn enable(args: &OneWebhook) -> Result<()> {
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let enabled = scene.desk.enable(scene.workspace, &args.webhook, &args.doer.operator).await?;
     changed(scene, &args.doer, &enabled).await
 }
 
-async fn changed(scene: Scene, doer: &Doer, subscription: &SubscriptionRead) -> Result<()> {
+async fn changed(scene: WebhookScene, doer: &Doer, subscription: &SubscriptionRead) -> Result<()> {
     show(&[json!(subscription)], SUBSCRIPTION, doer.common.json)?;
     scene.close().await;
     Ok(())
@@ -224,7 +224,7 @@ async fn remove(args: &RemoveArgs) -> Result<()> {
     if !args.yes {
         bail!("nothing was changed: add --yes to remove `{}` and what waits for it", args.webhook);
     }
-    let scene = Scene::open(&args.doer.common).await?;
+    let scene = WebhookScene::open(&args.doer.common).await?;
     let subscription_id = scene.desk.remove(scene.workspace, &args.webhook, &args.doer.operator).await?;
     show(
         &[json!({ "subscription_id": subscription_id, "removed": true })],

@@ -18,14 +18,14 @@ fn every_setting_has_a_default_that_works() {
 #[test]
 fn the_defaults_of_actions_are_those_of_the_module() {
     let config = load(&[], &[], "").unwrap();
-    let (given, module) = (config.actions.http, actions::http::Settings::default());
+    let (given, module) = (config.actions.http, actions::http::ChatSettings::default());
     assert_eq!((given.processing_max, config.actions.watchdog_interval), (module.processing_max, actions::watchdog::LOOK_EVERY));
     assert_eq!(
         (given.processing_max.as_secs(), config.actions.watchdog_interval.as_secs()),
         (2 * 3600, 30 * 60),
         "as the specification says"
     );
-    let streams = |limits: actions::Limits| [limits.streams_max, limits.per_token_max, limits.per_address_max];
+    let streams = |limits: actions::StreamLimits| [limits.streams_max, limits.per_token_max, limits.per_address_max];
     assert_eq!(streams(given.limits), streams(module.limits));
     let env = [
         ("BERESTA_STREAMS_MAX", "30"),

@@ -12,10 +12,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{PATIENCE, Report, Tour};
+use super::{PATIENCE, Tour, TourReport};
 
-pub(super) async fn play(tour: &Tour, report: &mut Report) {
-    let guest = Guest { tour, chat: format!("tour-{}", new_id().simple()) };
+pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
+    let guest = ActionsGuest { tour, chat: format!("tour-{}", new_id().simple()) };
     report.section("Actions");
     report.check("an action is seen in the chat the moment it starts", guest.seen_live()).await;
     report.check("a start that is sent three times is one action and one event", guest.repeated()).await;
@@ -26,12 +26,12 @@ pub(super) async fn play(tour: &Tour, report: &mut Report) {
     report.check("a cursor that is too old is told so, once", guest.resync()).await;
 }
 
-struct Guest<'a> {
+struct ActionsGuest<'a> {
     tour: &'a Tour,
     chat: String,
 }
 
-impl Guest<'_> {
+impl ActionsGuest<'_> {
     /// The tour may be played again on the same data, and an id stands for one operation.
     fn id(&self, name: &str) -> String {
         format!("{name}-{}", self.chat)
@@ -150,7 +150,7 @@ impl Guest<'_> {
         Ok(format!("one resync, then the stream goes on; {count} action is active"))
     }
 
-    async fn watch(&self, since: Option<&str>) -> Result<Watching> {
+    async fn watch(&self, since: Option<&str>) -> Result<WatchedChat> {
         let address = self.tour.base.strip_prefix("http://").context("an address")?;
         let mut stream = TcpStream::connect(address).await?;
         let since = since.map(|since| format!("?since={since}")).unwrap_or_default();
@@ -159,7 +159,7 @@ impl Guest<'_> {
             self.chat, self.tour.credentials.token
         );
         stream.write_all(request.as_bytes()).await?;
-        let mut watching = Watching { lines: BufReader::new(stream), cursor: String::new() };
+        let mut watching = WatchedChat { lines: BufReader::new(stream), cursor: String::new() };
         let status = watching.line().await?;
         ensure!(status.contains(" 200 "), "{status}");
         // The greeting: from here on everything is heard.
@@ -171,12 +171,12 @@ impl Guest<'_> {
 }
 
 /// Somebody who reads the stream as any program would: line by line.
-struct Watching {
+struct WatchedChat {
     lines: BufReader<TcpStream>,
     cursor: String,
 }
 
-impl Watching {
+impl WatchedChat {
     async fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         let read = tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.context("the stream is silent")??;

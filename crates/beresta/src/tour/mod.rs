@@ -14,7 +14,7 @@ use outbound::{Client, Reply};
 use platform::http::App;
 use serde_json::Value;
 
-use crate::{seed::Credentials, server::Server};
+use crate::{seed::SeedCredentials, server::Server};
 
 /// What a stop waits for takes a moment; on a machine that is busy with other things, longer.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -22,33 +22,33 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// A guest with everything a tour needs: the server from inside and from outside.
 pub(crate) struct Tour {
     app: App,
-    credentials: Credentials,
+    credentials: SeedCredentials,
     base: String,
     simulators: String,
     client: Client,
 }
 
 impl Tour {
-    pub(crate) fn new(server: &Server, credentials: Credentials, simulators: String) -> Result<Self> {
+    pub(crate) fn new(server: &Server, credentials: SeedCredentials, simulators: String) -> Result<Self> {
         Ok(Self {
             app: server.app.clone(),
             credentials,
             base: format!("http://{}", server.address),
             simulators,
-            client: Client::new(&outbound::Settings::default())?,
+            client: Client::new(&outbound::ClientSettings::default())?,
         })
     }
 
     /// Plays every stop and says whether all checks passed.
     pub(crate) async fn play(&self) -> bool {
         let started = Instant::now();
-        let mut report = Report::default();
+        let mut report = TourReport::default();
         stops::play(self, &mut report).await;
         posting::play(self, &mut report).await;
         shopbot::play(self, &mut report).await;
         actions::play(self, &mut report).await;
         planner::play(self, &mut report).await;
-        let Report { passed, failed } = report;
+        let TourReport { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0
     }
@@ -75,12 +75,12 @@ impl Tour {
 
 /// Counts and prints the checks.
 #[derive(Default)]
-struct Report {
+struct TourReport {
     passed: usize,
     failed: usize,
 }
 
-impl Report {
+impl TourReport {
     fn section(&self, title: &str) {
         println!("{}{title}", if self.passed + self.failed > 0 { "\n" } else { "" });
     }

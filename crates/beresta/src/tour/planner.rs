@@ -8,12 +8,12 @@ use kernel::new_id;
 use outbound::Reply;
 use serde_json::{Value, json};
 
-use super::{Report, Tour};
+use super::{Tour, TourReport};
 
 const VERSION: &str = "2026-07-28";
 
-pub(super) async fn play(tour: &Tour, report: &mut Report) {
-    let mut guest = Guest { tour, calls: AtomicI64::new(1), goal: 0, steps: Vec::new(), batch: Batch::default() };
+pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
+    let mut guest = PlannerGuest { tour, calls: AtomicI64::new(1), goal: 0, steps: Vec::new(), batch: TourBatch::default() };
     report.section("Planner");
     report.check("an assistant finds out what it can do here", guest.discover()).await;
     report.check("a preview of a goal with two steps says what would change, and changes nothing", guest.preview_goal()).await;
@@ -30,28 +30,28 @@ pub(super) async fn play(tour: &Tour, report: &mut Report) {
 
 /// An applied preview, and the answer to it.
 #[derive(Default)]
-struct Batch {
+struct TourBatch {
     preview_id: String,
     key: String,
     answer: String,
 }
 
-struct Guest<'a> {
+struct PlannerGuest<'a> {
     tour: &'a Tour,
     calls: AtomicI64,
     goal: i64,
     steps: Vec<i64>,
-    batch: Batch,
+    batch: TourBatch,
 }
 
 /// What a tool said: its JSON, the same as text, and whether it refused.
-struct Said {
+struct ToolReply {
     json: Value,
     text: String,
     is_error: bool,
 }
 
-impl Guest<'_> {
+impl PlannerGuest<'_> {
     /// One request and its result.
     async fn request(&self, method: &str, name: Option<&str>, mut params: Value) -> Result<Value> {
         params["_meta"] = json!({
@@ -77,34 +77,34 @@ impl Guest<'_> {
         Ok(message["result"].clone())
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<Said> {
+    async fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply> {
         let result = self.request("tools/call", Some(tool), json!({ "name": tool, "arguments": arguments })).await?;
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         let json = result["structuredContent"].clone();
         ensure!(serde_json::from_str::<Value>(&text).is_ok_and(|said| said == json), "text and structure differ: {result}");
-        Ok(Said { json, text, is_error: result["isError"] == true })
+        Ok(ToolReply { json, text, is_error: result["isError"] == true })
     }
 
     /// A call that must succeed.
-    async fn ask(&self, tool: &str, arguments: Value) -> Result<Said> {
+    async fn ask(&self, tool: &str, arguments: Value) -> Result<ToolReply> {
         let said = self.call(tool, arguments).await?;
         ensure!(!said.is_error, "{tool}: {}", said.text);
         Ok(said)
     }
 
     /// A call that must be refused with this error.
-    async fn refused(&self, tool: &str, arguments: Value, error: &str) -> Result<Said> {
+    async fn refused(&self, tool: &str, arguments: Value, error: &str) -> Result<ToolReply> {
         let said = self.call(tool, arguments).await?;
         ensure!(said.is_error && said.json["success"] == false, "{tool} was not refused: {}", said.text);
         ensure!(said.json["error"] == error, "{tool}: {} instead of {error}", said.text);
         Ok(said)
     }
 
-    async fn preview(&self, actions: Value) -> Result<Said> {
+    async fn preview(&self, actions: Value) -> Result<ToolReply> {
         self.ask("preview_actions", json!({ "actions": actions })).await
     }
 
-    async fn apply(&self, preview: &Said) -> Result<Said> {
+    async fn apply(&self, preview: &ToolReply) -> Result<ToolReply> {
         let key = new_id().to_string();
         self.ask("apply_actions", json!({ "preview_id": preview.json["preview_id"], "idempotency_key": key })).await
     }

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 
-use super::{PATIENCE, Report, Tour};
+use super::{PATIENCE, Tour, TourReport};
 
-pub(super) async fn play(tour: &Tour, report: &mut Report) {
-    let guest = Guest { tour, id: uuid::Uuid::new_v4().simple().to_string()[..6].to_owned() };
+pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
+    let guest = PostingGuest { tour, id: uuid::Uuid::new_v4().simple().to_string()[..6].to_owned() };
     report.section("Posting");
     report.check("one post reaches every channel that its tags lead to", guest.fan_out()).await;
     report.check("a new row in channels gets the next post, nothing else changes", guest.new_channel()).await;
@@ -21,13 +21,13 @@ pub(super) async fn play(tour: &Tour, report: &mut Report) {
     report.check("a request that comes again is told so and posts nothing", guest.repeated()).await;
 }
 
-struct Guest<'a> {
+struct PostingGuest<'a> {
     tour: &'a Tour,
     /// Makes every text and channel of this run its own.
     id: String,
 }
 
-impl Guest<'_> {
+impl PostingGuest<'_> {
     async fn fan_out(&self) -> Result<String> {
         let started = Instant::now();
         let pushed =

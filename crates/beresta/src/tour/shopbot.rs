@@ -5,31 +5,35 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Report, Tour};
+use super::{PATIENCE, Tour, TourReport};
 
 /// The demo bot of `db/seed.sql`, as its simulated provider knows it.
 const TOKEN: &str = "demo-token-for-the-simulated-max";
 
 /// A conversation: what the customer writes, and what the answer says.
-struct Talk {
+struct TourTalk {
     name: &'static str,
     turns: &'static [(&'static str, &'static str)],
 }
 
-const TALKS: [Talk; 6] = [
-    Talk {
+const TALKS: [TourTalk; 6] = [
+    TourTalk {
         name: "delivery",
         turns: &[("Сколько стоит ДОСТАВКА?", "курьером"), ("And how long is the delivery?", "pickup points")],
     },
-    Talk {
+    TourTalk {
         name: "payment", turns: &[("можно оплатить картой", "СБП"), ("can I pay by card?", "Pay by card")]
     },
-    Talk { name: "returns", turns: &[("как вернуть товар", "14 дней"), ("what about a refund", "14 days")] },
-    Talk { name: "warranty", turns: &[("чайник сломался", "12 месяцев"), ("it is broken", "12 months")] },
-    Talk {
+    TourTalk {
+        name: "returns", turns: &[("как вернуть товар", "14 дней"), ("what about a refund", "14 days")]
+    },
+    TourTalk {
+        name: "warranty", turns: &[("чайник сломался", "12 месяцев"), ("it is broken", "12 months")]
+    },
+    TourTalk {
         name: "contacts", turns: &[("где вы находитесь?", "Людогощая"), ("your opening hours?", "10 am to 9 pm")]
     },
-    Talk {
+    TourTalk {
         name: "a return, step by step",
         turns: &[
             ("Хочу вернуть заказ", "номер заказа"),
@@ -40,10 +44,10 @@ const TALKS: [Talk; 6] = [
     },
 ];
 
-pub(super) async fn play(tour: &Tour, report: &mut Report) {
+pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
     let seconds = i64::try_from(platform_seconds()).unwrap_or_default();
     // Dialogs of this run only: a chat that wrote a minute ago still has its state.
-    let guest = Guest { tour, first_chat: 2_000_000_000 + seconds % 100_000_000 * 10 };
+    let guest = ShopbotGuest { tour, first_chat: 2_000_000_000 + seconds % 100_000_000 * 10 };
     report.section("Shop bot");
     let mut updates = Vec::new();
     report.check("the bot listens to its webhook", guest.subscribe()).await;
@@ -57,12 +61,12 @@ fn platform_seconds() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-struct Guest<'a> {
+struct ShopbotGuest<'a> {
     tour: &'a Tour,
     first_chat: i64,
 }
 
-impl Guest<'_> {
+impl ShopbotGuest<'_> {
     async fn subscribe(&self) -> Result<String> {
         let url = format!("{}/max/subscriptions", self.tour.simulators);
         let body = json!({ "url": format!("{}/hooks/max", self.tour.base), "secret": self.tour.credentials.max_secret });
@@ -88,7 +92,7 @@ impl Guest<'_> {
         ))
     }
 
-    async fn talk(&self, talk: &Talk, chat: i64) -> Result<Vec<Value>> {
+    async fn talk(&self, talk: &TourTalk, chat: i64) -> Result<Vec<Value>> {
         let mut updates = Vec::new();
         for (turn, (line, expected)) in talk.turns.iter().enumerate() {
             updates.push(self.deliver(json!({ "chat_id": chat, "text": line })).await?);

@@ -12,9 +12,9 @@ use platform::{
 };
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Report, Tour, jobs::NOTE};
+use super::{PATIENCE, Tour, TourReport, jobs::NOTE};
 
-pub(super) async fn play(tour: &Tour, report: &mut Report) {
+pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
     report.section("The ground");
     report.check("the database is ready and durable", tour.database()).await;
     report.check("a workspace cannot see another one, whatever it asks", tour.tenancy()).await;

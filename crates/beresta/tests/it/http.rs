@@ -47,9 +47,9 @@ impl Fixture {
         let mut tx = self.db.db.begin(self.workspace).await.unwrap();
         let id = jobs::enqueue(&mut tx, self.workspace, NewJob::new("sample", json!({})), None).await.unwrap();
         tx.commit().await.unwrap();
-        let wanted = jobs::store::Wanted { job_type: "sample", limit: 1, after: jobs::store::After::START };
+        let wanted = jobs::store::WantedJobs { job_type: "sample", limit: 1, after: jobs::store::After::START };
         let claimed = jobs::store::claim_jobs(self.db.db.pool(), "w", &[wanted]).await.unwrap();
-        let failure = jobs::store::Failure { lease: (&claimed[0]).into(), error: json!({"message": "no"}), retry_in: None };
+        let failure = jobs::store::JobFailure { lease: (&claimed[0]).into(), error: json!({"message": "no"}), retry_in: None };
         jobs::store::fail_jobs(self.db.db.pool(), &[failure]).await.unwrap();
         id
     }

@@ -8,7 +8,7 @@ use nix::{
     unistd::Pid,
 };
 use platform::{
-    embedded::{Config, Embedded, Use},
+    embedded::{ClusterConfig, Embedded, Use},
     tokens, workspaces,
 };
 use sqlx::{Connection, Executor};
@@ -18,7 +18,7 @@ use crate::support::{Serving, client, data_dir, is_alive, until};
 #[tokio::test]
 async fn the_server_outlives_a_restart_of_its_database_and_readyz_tells() {
     let dir = data_dir();
-    let mut config = Config::new(dir.path(), Use::Share);
+    let mut config = ClusterConfig::new(dir.path(), Use::Share);
     config.is_durable = false;
     // Nobody else uses this server, so the watchdog must not stop it while the test does.
     config.linger = Duration::from_secs(30);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use platform::{http::Ctx, reads::Time};
 use serde_json::Value;
-use shopbot::reads::{ANSWERS_MAX, BotAlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, WayOut};
+use shopbot::reads::{ANSWERS_MAX, BotAlertRead, BotRead, ConversationRead, PoisonRead, TurnRead, WayOut};
 
 use super::{rules::rule_href, words};
 use crate::{
@@ -19,8 +19,9 @@ const SAID_CHARS: usize = 120;
 const MESSAGES_MAX: i64 = 10_000;
 const ERRORS_MAX: i64 = 1000;
 
-fn conversation_href(provider: &str, chat_id: &str) -> String {
-    format!("/console/conversations/{}/{}", query_value(provider), query_value(chat_id))
+fn conversation_href(row: &ConversationRead) -> String {
+    let bot = row.bot_id.filter(|_| row.is_one_of_several).map(|id| format!("?bot={id}"));
+    format!("/console/conversations/{}/{}{}", query_value(&row.provider), query_value(&row.chat_id), bot.unwrap_or_default())
 }
 
 fn moment(at: Time, now: Timestamp) -> Moment {
@@ -47,7 +48,7 @@ pub(super) fn conversation_row(row: &ConversationRead, now: Timestamp) -> Conver
     let rule = row.last_rule_id.as_deref().zip(row.last_rule_version);
     ConversationRow {
         key: row.log_id.to_string(),
-        href: conversation_href(&row.provider, &row.chat_id),
+        href: conversation_href(row),
         chat: row.chat_id.clone(),
         provider: messenger(&row.provider),
         standing: words::standing(&row.state, row.muted_until.is_some()).0,
@@ -70,7 +71,7 @@ fn texts(object: &Value) -> Vec<(String, String)> {
 
 pub(super) fn conversation(
     row: &ConversationRead,
-    messages: Vec<MessageRead>,
+    messages: Vec<TurnRead>,
     way: Option<&WayOut>,
     pager: Pager,
     now: Timestamp,
@@ -100,7 +101,7 @@ pub(super) fn conversation(
     }
 }
 
-fn turn(row: MessageRead, way: Option<&WayOut>, now: Timestamp) -> TurnRow {
+fn turn(row: TurnRead, way: Option<&WayOut>, now: Timestamp) -> TurnRow {
     let standing = answer(&row, way, now);
     let rule = row.matched_rule_id.as_deref().zip(row.rule_version);
     TurnRow {
@@ -120,7 +121,7 @@ fn turn(row: MessageRead, way: Option<&WayOut>, now: Timestamp) -> TurnRow {
 }
 
 /// Where the answer to a message stands; none for a message that has none.
-pub(super) fn answer(row: &MessageRead, way: Option<&WayOut>, now: Timestamp) -> Option<AnswerRow> {
+pub(super) fn answer(row: &TurnRead, way: Option<&WayOut>, now: Timestamp) -> Option<AnswerRow> {
     let Some(status) = row.answer_status.as_deref() else {
         // Logs are kept for longer than answers.
         row.response_preview.as_ref()?;
@@ -157,7 +158,7 @@ pub(super) fn answer(row: &MessageRead, way: Option<&WayOut>, now: Timestamp) ->
 }
 
 pub(super) fn bot_row(row: &BotRead, alerts: &[BotAlertRead], now: Timestamp) -> BotRow {
-    let alerts: Vec<&BotAlertRead> = alerts.iter().filter(|alert| alert.provider == row.provider).collect();
+    let alerts: Vec<&BotAlertRead> = alerts.iter().filter(|alert| alert.subject == row.subject).collect();
     let is_in_trouble = alerts.iter().any(|alert| alert.cleared_at.is_none());
     let (state, summary, until) = if !row.enabled {
         (Badge::new("switched off", Tone::Quiet), "Messages are acknowledged and not answered.", None)
@@ -174,8 +175,12 @@ pub(super) fn bot_row(row: &BotRead, alerts: &[BotAlertRead], now: Timestamp) ->
         |label: &str, count: Count, is_bad: bool| Counter { label: label.to_owned(), count, href: href.clone(), is_bad };
     let rate = Count { value: row.errors, text: words::percent(row.error_rate) };
     BotRow {
-        key: row.provider.clone(),
-        name: messenger(&row.provider),
+        key: row.subject.clone(),
+        name: if row.subject == row.provider {
+            messenger(&row.provider)
+        } else {
+            format!("{}: {}", messenger(&row.provider), row.name)
+        },
         state,
         summary: summary.to_owned(),
         until,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{Router, extract::Path, routing::get};
 use kernel::Problem;
 use platform::http::App;
-use shopbot::reads::{self, ConversationFilter, MUTED, MessageRead};
+use shopbot::reads::{self, ConversationFilter, MUTED, TurnRead};
 
 use super::{data, rules, words};
 use crate::{
@@ -61,11 +61,14 @@ async fn conversations(visitor: Visitor) -> Shown {
 async fn conversation(visitor: Visitor, Path((provider, chat_id)): Path<(String, String)>) -> Shown {
     let before = visitor.place()?;
     let mut tx = visitor.ctx.begin().await?;
-    let row = reads::conversation(&mut tx, &provider, &chat_id).await?.ok_or_else(|| Problem::not_found("conversation"))?;
-    let mut messages = reads::messages(&mut tx, &provider, &chat_id, before, ROWS + 1).await?;
+    let bot = visitor.text("bot").and_then(|id| id.parse().ok());
+    let row = reads::conversation(&mut tx, &provider, &chat_id, bot).await?;
+    let row = row.ok_or_else(|| Problem::not_found("conversation"))?;
+    let mut messages = reads::messages(&mut tx, &row, before, ROWS + 1).await?;
     let ways = reads::ways_out(&mut tx).await?;
-    let way = ways.iter().find(|way| way.provider == provider);
-    let pager = visitor.filters().pager(&mut messages, "messages", MessageRead::cursor);
+    let way = ways.iter().find(|way| Some(way.bot_id) == row.bot_id);
+    // In no form here, but in the links to the older pages.
+    let pager = visitor.filters().text("bot", "Bot").pager(&mut messages, "messages", TurnRead::cursor);
     let conversation = data::conversation(&row, messages, way, pager, visitor.now());
     let title = format!("{} chat {}", conversation.row.provider, conversation.row.chat);
     visitor.show(PageHead::only_title(title), &conversation)

@@ -3,7 +3,7 @@
 use askama::Template;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use shopbot::reads::{BotAlertRead, BotRead, ConversationRead, MessageRead, PoisonRead, RuleOfIntent, RuleRead, WayOut};
+use shopbot::reads::{BotAlertRead, BotRead, ConversationRead, PoisonRead, RuleOfIntent, RuleRead, TurnRead, WayOut};
 use uuid::Uuid;
 
 use super::{changes, data, rules, words};
@@ -29,6 +29,7 @@ fn conversations(rows: Vec<ConversationRow>) -> String {
 
 fn chat() -> ConversationRead {
     ConversationRead {
+        bot_id: Some(Uuid::nil()),
         provider: "max".to_owned(),
         chat_id: "-5/<b>".to_owned(),
         state: "return_order".to_owned(),
@@ -46,11 +47,12 @@ fn chat() -> ConversationRead {
         waiting: 1,
         failed: 0,
         log_id: 7,
+        is_one_of_several: false,
     }
 }
 
-fn message(status: Option<&str>, why: &Value) -> MessageRead {
-    MessageRead {
+fn message(status: Option<&str>, why: &Value) -> TurnRead {
+    TurnRead {
         log_id: 7,
         ts: later(-5),
         inbound_provider_message_id: "m1".to_owned(),
@@ -75,7 +77,7 @@ fn message(status: Option<&str>, why: &Value) -> MessageRead {
 }
 
 fn way() -> WayOut {
-    WayOut { provider: "max".to_owned(), enabled: true, closed_until: None }
+    WayOut { bot_id: Uuid::nil(), provider: "max".to_owned(), enabled: true, closed_until: None }
 }
 
 fn rule(version: i32, enabled: bool, keywords: &[&str], answer: &str) -> RuleRead {
@@ -151,7 +153,7 @@ fn an_answer_says_why_it_waits_and_what_went_wrong() {
     let waits = data::answer(&message(Some("queued"), &Value::Null), Some(&off), NOW).unwrap().waits.unwrap();
     assert_eq!(waits.why, "the bot is switched off");
 
-    let sent = MessageRead {
+    let sent = TurnRead {
         sent_at: Some(later(-1)),
         provider_message_id: Some("mid.9".to_owned()),
         ..message(Some("sent"), &Value::Null)
@@ -160,7 +162,7 @@ fn an_answer_says_why_it_waits_and_what_went_wrong() {
     assert!(answer.waits.is_none() && answer.error.is_empty() && answer.provider_id.as_deref() == Some("mid.9"));
     assert_eq!(answer.at.unwrap().ago, "1\u{a0}s ago");
     assert_eq!(data::answer(&message(None, &Value::Null), None, NOW).unwrap().status.label, "no longer kept");
-    let silent = MessageRead { response_preview: None, ..message(None, &Value::Null) };
+    let silent = TurnRead { response_preview: None, ..message(None, &Value::Null) };
     assert!(data::answer(&silent, None, NOW).is_none());
 }
 
@@ -168,6 +170,8 @@ fn an_answer_says_why_it_waits_and_what_went_wrong() {
 fn what_customers_wrote_is_printed_as_text() {
     let rows = vec![data::conversation_row(&chat(), NOW)];
     assert_eq!(rows[0].href, "/console/conversations/max/-5%2F%3Cb%3E");
+    let several = data::conversation_row(&ConversationRead { is_one_of_several: true, ..chat() }, NOW);
+    assert_eq!(several.href, format!("/console/conversations/max/-5%2F%3Cb%3E?bot={}", Uuid::nil()));
     let html = conversations(rows);
     assert!(html.contains(r#"data-fragment="conversations""#));
     for words in ["in a scenario", "return_order", "asked again", "1&nbsp;waiting", "/console/rules/return_order"] {
@@ -237,6 +241,9 @@ fn versions_say_what_changed_between_them_and_which_one_answers() {
 #[test]
 fn a_bot_shows_its_error_rate_its_alerts_and_what_it_could_not_read() {
     let bot = BotRead {
+        bot_id: Uuid::nil(),
+        name: "shop".to_owned(),
+        subject: "max".to_owned(),
         provider: "max".to_owned(),
         enabled: true,
         closed_until: Some(later(30)),
@@ -259,6 +266,7 @@ fn a_bot_shows_its_error_rate_its_alerts_and_what_it_could_not_read() {
         variables: json!({}),
     };
     let alert = BotAlertRead {
+        subject: "max".to_owned(),
         provider: "max".to_owned(),
         alert: "late_answers".to_owned(),
         raised_at: later(-600),

@@ -52,11 +52,11 @@ pub(super) fn redact(text: &str) -> Option<String> {
         while next < groups.len() {
             let scan = Scan { text, groups: &groups[next..], labelled: &labelled };
             match scan.card().or_else(|| scan.phone()) {
-                Some(Found::Private { groups, span, marker }) => {
+                Some(FoundNumber::Private { groups, span, marker }) => {
                     next += groups;
                     return Some((span, marker));
                 }
-                Some(Found::Money { groups }) => next += groups,
+                Some(FoundNumber::Money { groups }) => next += groups,
                 None => next += 1,
             }
         }
@@ -83,7 +83,7 @@ fn digit_groups(text: &str) -> Vec<Range<usize>> {
 }
 
 /// What some of the next groups are.
-enum Found {
+enum FoundNumber {
     /// The span becomes the marker.
     Private { groups: usize, span: Range<usize>, marker: &'static str },
     /// Stays as it is, and no part of it is taken for anything else.
@@ -116,7 +116,7 @@ impl<'t> Scan<'t> {
     }
 
     /// A card is worth cutting wherever it stands, except inside a word (a hex id) or a decimal fraction.
-    fn card(&self) -> Option<Found> {
+    fn card(&self) -> Option<FoundNumber> {
         let is_card = |window: &Window<'_>| {
             window.is_card()
                 && !window.touches_word()
@@ -124,14 +124,14 @@ impl<'t> Scan<'t> {
                 && !self.reaches_into(window, Window::is_russian_with_trunk)
         };
         let window = self.windows(CARD_DIGITS_MAX).find(is_card)?;
-        Some(Found::Private { groups: window.groups.len(), span: window.span(), marker: CARD })
+        Some(FoundNumber::Private { groups: window.groups.len(), span: window.span(), marker: CARD })
     }
 
-    fn phone(&self) -> Option<Found> {
+    fn phone(&self) -> Option<FoundNumber> {
         let mut start = self.groups[0].start;
         let window = if let Some(plus) = self.plus() {
             if let Some(money) = self.windows(PHONE_DIGITS_MAX).find(Window::is_money) {
-                return Some(Found::Money { groups: money.groups.len() });
+                return Some(FoundNumber::Money { groups: money.groups.len() });
             }
             start -= plus.len();
             self.international()
@@ -141,7 +141,7 @@ impl<'t> Scan<'t> {
             self.windows(PHONE_DIGITS_MAX).find(Window::is_domestic)
         }?;
         start -= usize::from(window.opens_with_parenthesis());
-        Some(Found::Private { groups: window.groups.len(), span: start..window.span().end, marker: PHONE })
+        Some(FoundNumber::Private { groups: window.groups.len(), span: start..window.span().end, marker: PHONE })
     }
 
     /// The plus before the first group, unless it belongs to an exponent, as in `1e+300`.

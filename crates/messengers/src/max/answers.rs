@@ -3,11 +3,11 @@
 use kernel::AdapterError;
 use serde_json::Value;
 
-use super::{classify, request::Item};
+use super::{classify, request::MaxAttachment};
 use crate::answer::Repeat;
 use crate::{Raw, Sent};
 
-pub(super) fn sent(answer: Value, items: &[Item]) -> Result<Sent, AdapterError> {
+pub(super) fn sent(answer: Value, items: &[MaxAttachment]) -> Result<Sent, AdapterError> {
     let body = &answer["message"]["body"];
     let Some(mid) = body["mid"].as_str().map(ToOwned::to_owned) else {
         // MAX agreed to something, and we cannot say to what.
@@ -19,11 +19,11 @@ pub(super) fn sent(answer: Value, items: &[Item]) -> Result<Sent, AdapterError> 
 
 /// The token that each item was sent by, or the one that MAX gave to what it fetched itself. The items are shown in
 /// their order; the keyboard is among them.
-fn tokens(shown: &Value, items: &[Item]) -> Vec<Option<String>> {
+fn tokens(shown: &Value, items: &[MaxAttachment]) -> Vec<Option<String>> {
     let is_media = |attachment: &&Value| attachment["type"] != "inline_keyboard";
     let shown: Vec<&Value> = shown.as_array().into_iter().flatten().filter(is_media).collect();
     let are_all_shown = shown.len() == items.len();
-    let token = |(index, item): (usize, &Item)| {
+    let token = |(index, item): (usize, &MaxAttachment)| {
         let given = || shown.get(index).filter(|_| are_all_shown)?["payload"]["token"].as_str();
         item.token().or_else(given).map(ToOwned::to_owned)
     };
@@ -38,7 +38,7 @@ mod tests {
     use crate::max::request;
     use crate::{Media, MediaKind, MediaSource};
 
-    fn item(source: MediaSource) -> Item {
+    fn item(source: MediaSource) -> MaxAttachment {
         request::item(&Media { kind: MediaKind::Image, source, caption: None }, None)
     }
 

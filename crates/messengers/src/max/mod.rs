@@ -74,7 +74,7 @@ impl Max {
         let text = answer::joined(std::iter::once(text).chain(captions));
         let mut body = request::text(text.as_deref(), meta);
         request::silence(&mut body, meta);
-        let attachments = items.iter().map(request::Item::attachment).chain(request::keyboard(meta)).collect();
+        let attachments = items.iter().map(request::MaxAttachment::attachment).chain(request::keyboard(meta)).collect();
         request::attach(&mut body, attachments);
         self.send(channel, meta, body, &items).await
     }
@@ -134,7 +134,7 @@ impl Max {
         channel: &Channel,
         meta: &Meta,
         body: Map<String, Value>,
-        items: &[request::Item],
+        items: &[request::MaxAttachment],
     ) -> Result<Sent, AdapterError> {
         let mut pauses = self.not_ready_pauses.iter();
         loop {

@@ -7,21 +7,21 @@ use crate::answer;
 use crate::{Button, Media, MediaKind, MediaSource, Meta, ParseMode};
 
 /// An item as a message names it.
-pub(super) struct Item {
+pub(super) struct MaxAttachment {
     kind: MediaKind,
-    by: By,
+    by: AttachedBy,
 }
 
-enum By {
+enum AttachedBy {
     Token(String),
     Url(String),
 }
 
-impl Item {
+impl MaxAttachment {
     pub(super) fn attachment(&self) -> Value {
         let payload = match &self.by {
-            By::Token(token) => json!({"token": token}),
-            By::Url(url) => json!({"url": url}),
+            AttachedBy::Token(token) => json!({"token": token}),
+            AttachedBy::Url(url) => json!({"url": url}),
         };
         json!({"type": kind_name(self.kind), "payload": payload})
     }
@@ -29,8 +29,8 @@ impl Item {
     /// The token that it was sent by, which works again. A URL has none.
     pub(super) fn token(&self) -> Option<&str> {
         match &self.by {
-            By::Token(token) => Some(token),
-            By::Url(_) => None,
+            AttachedBy::Token(token) => Some(token),
+            AttachedBy::Url(_) => None,
         }
     }
 }
@@ -60,15 +60,15 @@ pub(super) fn check(media: &Media) -> Result<(), AdapterError> {
 }
 
 /// The item, named by what its upload gave when there was one.
-pub(super) fn item(media: &Media, uploaded: Option<String>) -> Item {
+pub(super) fn item(media: &Media, uploaded: Option<String>) -> MaxAttachment {
     let by = match (uploaded, &media.source) {
-        (Some(token), _) => By::Token(token),
-        (None, MediaSource::FileId(token)) => By::Token(token.clone()),
-        (None, MediaSource::Url(url)) => By::Url(url.clone()),
+        (Some(token), _) => AttachedBy::Token(token),
+        (None, MediaSource::FileId(token)) => AttachedBy::Token(token.clone()),
+        (None, MediaSource::Url(url)) => AttachedBy::Url(url.clone()),
         // Bytes are always uploaded; an empty token would be refused.
-        (None, MediaSource::File { .. }) => By::Token(String::new()),
+        (None, MediaSource::File { .. }) => AttachedBy::Token(String::new()),
     };
-    Item { kind: media.kind, by }
+    MaxAttachment { kind: media.kind, by }
 }
 
 /// The text with its format; plain text has none.

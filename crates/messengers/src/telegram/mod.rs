@@ -14,7 +14,7 @@ use outbound::Client;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use self::request::Call;
+use self::request::TelegramCall;
 use crate::answer::{self, Repeat};
 use crate::{Channel, Media, Meta, Raw, Sent};
 
@@ -30,7 +30,7 @@ impl Telegram {
     }
 
     pub async fn send_text(&self, channel: &Channel, text: &str, meta: &Meta) -> Result<Sent, AdapterError> {
-        let mut call = Call::text("sendMessage", text, meta);
+        let mut call = TelegramCall::text("sendMessage", text, meta);
         call.silence(meta);
         self.send(channel, call, &[]).await
     }
@@ -45,9 +45,9 @@ impl Telegram {
     ) -> Result<Sent, AdapterError> {
         let mut call = match media {
             [] => return Err(answer::invalid("there is no media to send")),
-            [item] => Call::single(item, text, meta),
+            [item] => TelegramCall::single(item, text, meta),
             _ if !meta.buttons.is_empty() => return Err(answer::invalid("an album on Telegram cannot have buttons")),
-            items => Call::album(items, text, meta),
+            items => TelegramCall::album(items, text, meta),
         };
         call.silence(meta);
         self.send(channel, call, media).await
@@ -60,7 +60,7 @@ impl Telegram {
         text: &str,
         meta: &Meta,
     ) -> Result<Sent, AdapterError> {
-        self.edit(channel, provider_message_id, Call::text("editMessageText", text, meta)).await
+        self.edit(channel, provider_message_id, TelegramCall::text("editMessageText", text, meta)).await
     }
 
     pub async fn edit_caption(
@@ -70,11 +70,11 @@ impl Telegram {
         text: &str,
         meta: &Meta,
     ) -> Result<Sent, AdapterError> {
-        self.edit(channel, provider_message_id, Call::caption(text, meta)).await
+        self.edit(channel, provider_message_id, TelegramCall::caption(text, meta)).await
     }
 
     pub async fn delete(&self, channel: &Channel, provider_message_id: &str) -> Result<(), AdapterError> {
-        let mut call = Call::new("deleteMessage");
+        let mut call = TelegramCall::new("deleteMessage");
         call.set("message_id", request::id(provider_message_id));
         call.set("chat_id", request::id(&channel.target_id));
         match self.make(&channel.token, &call, Repeat::Harmless).await {
@@ -86,18 +86,18 @@ impl Telegram {
 
     /// Lets a pressed button stop turning. One that was released already, or too late, is refused, and that is no harm.
     pub async fn answer_callback(&self, channel: &Channel, callback_id: &str) -> Result<(), AdapterError> {
-        let mut call = Call::new("answerCallbackQuery");
+        let mut call = TelegramCall::new("answerCallbackQuery");
         call.set("callback_query_id", callback_id);
         self.make(&channel.token, &call, Repeat::Harmless).await.map(drop)
     }
 
     pub async fn check(&self, token: &Secret) -> Result<String, AdapterError> {
-        let bot = self.make(token, &Call::new("getMe"), Repeat::Harmless).await?;
+        let bot = self.make(token, &TelegramCall::new("getMe"), Repeat::Harmless).await?;
         let name = bot["username"].as_str().or_else(|| bot["first_name"].as_str());
         name.map(ToOwned::to_owned).ok_or_else(|| classify::unreadable(&bot, Repeat::Harmless))
     }
 
-    async fn send(&self, channel: &Channel, mut call: Call, media: &[Media]) -> Result<Sent, AdapterError> {
+    async fn send(&self, channel: &Channel, mut call: TelegramCall, media: &[Media]) -> Result<Sent, AdapterError> {
         call.set("chat_id", request::id(&channel.target_id));
         let first = self.make(&channel.token, &call, Repeat::Duplicates).await;
         let (result, migrated_to) = match first {
@@ -112,7 +112,7 @@ impl Telegram {
         answers::sent(result, media, migrated_to)
     }
 
-    async fn edit(&self, channel: &Channel, provider_message_id: &str, mut call: Call) -> Result<Sent, AdapterError> {
+    async fn edit(&self, channel: &Channel, provider_message_id: &str, mut call: TelegramCall) -> Result<Sent, AdapterError> {
         call.set("chat_id", request::id(&channel.target_id));
         call.set("message_id", request::id(provider_message_id));
         let raw = match self.make(&channel.token, &call, Repeat::Harmless).await {
@@ -130,7 +130,7 @@ impl Telegram {
     }
 
     /// One call: the `result` of the answer.
-    async fn make(&self, token: &Secret, call: &Call, repeat: Repeat) -> Result<Value, AdapterError> {
+    async fn make(&self, token: &Secret, call: &TelegramCall, repeat: Repeat) -> Result<Value, AdapterError> {
         // The token is a part of the path: one with a slash or a question mark in it would be another path.
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
         if token.expose().is_empty() || !token.expose().bytes().all(is_token) {

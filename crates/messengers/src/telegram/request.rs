@@ -8,14 +8,14 @@ use crate::answer::joined;
 use crate::multipart::part;
 use crate::{Button, Media, MediaKind, MediaSource, Meta, ParseMode};
 
-pub(super) struct Call {
+pub(super) struct TelegramCall {
     method: &'static str,
     params: Map<String, Value>,
     /// In the order of `attach://file0`, `attach://file1`, …
     files: Vec<MediaSource>,
 }
 
-impl Call {
+impl TelegramCall {
     pub(super) fn new(method: &'static str) -> Self {
         Self { method, params: Map::new(), files: Vec::new() }
     }

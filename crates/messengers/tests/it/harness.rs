@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use kernel::{AdapterError, Category, ErrorScope, Secret};
 use messengers::{Button, Channel, Max, Media, MediaKind, MediaSource, Messenger, Meta, Sent, Telegram};
-use outbound::{Client, Settings};
+use outbound::{Client, ClientSettings};
 use reqwest::Method;
 use serde_json::{Value, json};
 use simulators::Simulators;
@@ -55,7 +55,7 @@ impl Stage {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
         tokio::spawn(simulators::serve(listener, Simulators::new(), stop.clone()));
-        let control = Client::new(&Settings::default()).unwrap();
+        let control = Client::new(&ClientSettings::default()).unwrap();
         let (messenger, channel) = adapter(provider, &format!("{base}/{provider}"));
         Self { provider, messenger, channel, base, control, _stop: stop.drop_guard() }
     }
@@ -139,10 +139,10 @@ impl Stage {
 
 /// The adapter of a provider at an address, without pauses, and a channel for it.
 pub(crate) fn adapter(provider: &str, base_url: &str) -> (Messenger, Channel) {
-    adapter_with(&Settings { body_bytes_max: BODY_BYTES_MAX, ..Settings::default() }, provider, base_url)
+    adapter_with(&ClientSettings { body_bytes_max: BODY_BYTES_MAX, ..ClientSettings::default() }, provider, base_url)
 }
 
-pub(crate) fn adapter_with(settings: &Settings, provider: &str, base_url: &str) -> (Messenger, Channel) {
+pub(crate) fn adapter_with(settings: &ClientSettings, provider: &str, base_url: &str) -> (Messenger, Channel) {
     let client = Client::new(settings).unwrap();
     let (messenger, token) = match provider {
         "telegram" => (Messenger::Telegram(Telegram::new(client, base_url)), TELEGRAM_TOKEN),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::{Router, http::StatusCode, http::header::LOCATION, routing::any};
 use messengers::{MediaKind, Meta};
-use outbound::Settings;
+use outbound::ClientSettings;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 
@@ -51,7 +51,7 @@ async fn an_album_whose_answer_was_lost_may_have_been_sent() {
 async fn an_answer_that_takes_too_long_is_unknown() {
     for stage in Stage::both().await {
         stage.control("faults", json!({"delay_ms": 600_000})).await;
-        let settings = Settings { request_timeout: Duration::from_millis(100), ..Settings::default() };
+        let settings = ClientSettings { request_timeout: Duration::from_millis(100), ..ClientSettings::default() };
         let (hasty, channel) = adapter_with(&settings, stage.provider, &stage.base_url());
         let error = hasty.send_text(&channel, "x", &Meta::default()).await.unwrap_err();
         assert_eq!((class(&error), error.outcome_unknown()), (TRANSIENT_PLATFORM, true), "{error}");

@@ -1,6 +1,7 @@
 -- habit.archive: the habit is over; its marks and XP stay.
 -- Raises ZG001.
-create or replace function planner.archive_habit(p_act planner.acts, p_params jsonb) returns jsonb language plpgsql as $$
+create or replace function planner.archive_habit(p_act planner.acts, p_params jsonb)
+returns jsonb language plpgsql as $$
 declare
     old_habit constant planner.habits := planner.find_habit(p_act, (p_params->>'habit_id')::bigint);
     habit planner.habits;
@@ -12,6 +13,7 @@ begin
      where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
     returning * into habit;
     perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_habit(old_habit),
+                           planner.show_habit(habit));
 end
 $$;

@@ -1,5 +1,5 @@
--- step.create: at `order`, moving later steps on by one; beyond the end, or without `order`, at the end. A goal has at most 1000 steps.
--- Raises ZG001.
+-- step.create: at `order`, moving later steps on by one; beyond the end, or without `order`, at the end. A goal has at
+-- most 1000 steps. Raises ZG001.
 create or replace function planner.create_step(p_act planner.acts, p_params jsonb) returns jsonb language plpgsql as $$
 declare
     goal constant planner.goals := planner.find_goal(p_act, (p_params->>'goal_id')::bigint);
@@ -9,7 +9,8 @@ declare
     placed bigint[];
 begin
     if cardinality(ids) >= 1000 then
-        raise exception 'Goal has too many steps' using errcode = 'ZG001', hint = 'a goal has at most 1000 steps; make another goal for the rest';
+        raise exception 'Goal has too many steps' using errcode = 'ZG001',
+            hint = 'a goal has at most 1000 steps; make another goal for the rest';
     end if;
     insert into planner.steps (workspace_id, goal_id, person_id, title, description, priority, due_date, "order")
     values (p_act.workspace_id, goal.goal_id, p_act.person_id, p_params->>'title', p_params->>'description',

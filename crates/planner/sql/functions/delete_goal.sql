@@ -10,8 +10,10 @@ begin
         perform planner.add_change(p_act, 'order', goal.goal_id, to_jsonb(ids), '[]');
     end if;
     perform planner.add_change(p_act, 'step', s.step_id, to_jsonb(s), null)
-       from (select * from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id order by s."order") s;
-    select coalesce(jsonb_agg(planner.outcome('step', s.step_id, s.title, planner.show_step(s), null) order by s."order"), '[]') into also
+       from (select * from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id
+             order by s."order") s;
+    select coalesce(jsonb_agg(planner.outcome('step', s.step_id, s.title, planner.show_step(s), null)
+                              order by s."order"), '[]') into also
       from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
     delete from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
     delete from planner.goals g where g.workspace_id = p_act.workspace_id and g.goal_id = goal.goal_id;

@@ -1,6 +1,7 @@
 -- The person's own goal; another's is not found, as one that never was.
 -- Raises ZG001.
-create or replace function planner.find_goal(p_act planner.acts, p_id bigint) returns planner.goals language plpgsql as $$
+create or replace function planner.find_goal(p_act planner.acts, p_id bigint)
+returns planner.goals language plpgsql as $$
 declare
     goal planner.goals;
 begin

@@ -1,6 +1,7 @@
 -- The person's own habit; another's is not found, as one that never was.
 -- Raises ZG001.
-create or replace function planner.find_habit(p_act planner.acts, p_id bigint) returns planner.habits language plpgsql as $$
+create or replace function planner.find_habit(p_act planner.acts, p_id bigint)
+returns planner.habits language plpgsql as $$
 declare
     habit planner.habits;
 begin

@@ -4,7 +4,8 @@ declare
     found_id bigint;
 begin
     loop
-        select p.person_id into found_id from planner.people p where p.workspace_id = p_workspace_id and p.name = p_name;
+        select p.person_id into found_id from planner.people p where p.workspace_id = p_workspace_id
+           and p.name = p_name;
         exit when found;
         insert into planner.people (workspace_id, name) values (p_workspace_id, p_name)
             on conflict (workspace_id, name) do nothing returning person_id into found_id;

@@ -1,6 +1,7 @@
 -- The person's own step; another's is not found, as one that never was.
 -- Raises ZG001.
-create or replace function planner.find_step(p_act planner.acts, p_id bigint) returns planner.steps language plpgsql as $$
+create or replace function planner.find_step(p_act planner.acts, p_id bigint)
+returns planner.steps language plpgsql as $$
 declare
     step planner.steps;
 begin

@@ -1,7 +1,8 @@
--- Retention, in bounded batches: previews that were not applied, a day after they expired; answers and keys of batches after
--- p_results_keep. Batches, changes and XP are the person's own history and stay. Returns how many rows it touched; call again while it
--- is not zero.
-create or replace function planner.forget(p_limit int default 1000, p_results_keep interval default '7 days') returns int language plpgsql as $$
+-- Retention, in bounded batches: previews that were not applied, a day after they expired; answers and keys of batches
+-- after p_results_keep. Batches, changes and XP are the person's own history and stay. Returns how many rows it
+-- touched; call again while it is not zero.
+create or replace function planner.forget(p_limit int default 1000, p_results_keep interval default '7 days')
+returns int language plpgsql as $$
 declare
     gone int := 0;
     count_of int;

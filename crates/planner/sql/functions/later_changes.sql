@@ -1,7 +1,9 @@
 -- The changes by later batches that stand in the way of undoing a batch, the first of them first.
--- A batch and its own undo, both later, leave things as they were and do not count: of each such chain only an odd number does.
--- A goal cannot go while it has steps of a later batch, nor a habit while it has its marks; and no step comes back to a goal that is gone.
-create or replace function planner.later_changes(p_workspace_id uuid, p_preview_id uuid) returns setof planner.changes language sql stable as $$
+-- A batch and its own undo, both later, leave things as they were and do not count: of each such chain only an odd
+-- number does. A goal cannot go while it has steps of a later batch, nor a habit while it has its marks; and no step
+-- comes back to a goal that is gone.
+create or replace function planner.later_changes(p_workspace_id uuid, p_preview_id uuid)
+returns setof planner.changes language sql stable as $$
     with recursive batch as (
         select b.* from planner.previews b where b.workspace_id = p_workspace_id and b.preview_id = p_preview_id
     ), touched as (
@@ -20,9 +22,11 @@ create or replace function planner.later_changes(p_workspace_id uuid, p_preview_
          where l.workspace_id = p_workspace_id
            and l.change_id in (
                 select x.change_id from touched t
-                  join planner.changes x on x.workspace_id = p_workspace_id and x.entity = t.entity and x.entity_id = t.entity_id
+                  join planner.changes x on x.workspace_id = p_workspace_id and x.entity = t.entity
+                      and x.entity_id = t.entity_id
                    and x.change_id > (select b.last_change_id from batch b)
-                 where (t.day = x.day or t.day is null) and (not t.only_existence or x.before is null or x.after is null))
+                 where (t.day = x.day or t.day is null)
+                   and (not t.only_existence or x.before is null or x.after is null))
     ), chain as (
         select distinct l.preview_id as member, l.preview_id as root from later l
         union all

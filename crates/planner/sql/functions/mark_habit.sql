@@ -1,5 +1,5 @@
--- habit.mark_completed: the habit was done on this day, and its XP is given. The habit itself does not change: marks of different days do
--- not make each other's previews stale.
+-- habit.mark_completed: the habit was done on this day, and its XP is given. The habit itself does not change: marks of
+-- different days do not make each other's previews stale.
 -- Raises ZG001.
 create or replace function planner.mark_habit(p_act planner.acts, p_params jsonb) returns jsonb language plpgsql as $$
 declare
@@ -9,12 +9,14 @@ declare
     given planner.xp_entries;
 begin
     if habit.archived_at is not null then
-        raise exception 'Habit is archived' using errcode = 'ZG001', hint = 'an archived habit is over; create a new one';
+        raise exception 'Habit is archived' using errcode = 'ZG001',
+            hint = 'an archived habit is over; create a new one';
     elsif on_day > planner.today(p_act.workspace_id, p_act.person_id) then
         -- The preview saw to it, but where the person is may have changed since.
         raise exception 'date is in the future' using errcode = 'ZG001',
             hint = format('today is %s where the person is', planner.today(p_act.workspace_id, p_act.person_id));
-    elsif exists (select from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day) then
+    elsif exists (select from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id
+                  and m.day = on_day) then
         raise exception 'Habit already completed' using errcode = 'ZG001',
             hint = format('it has its mark for %s; habit.unmark takes it back', on_day);
     end if;
@@ -23,6 +25,7 @@ begin
     values (p_act.workspace_id, habit.habit_id, on_day, p_act.person_id, given.entry_id)
     returning * into mark;
     perform planner.add_change(p_act, 'mark', habit.habit_id, null, to_jsonb(mark), on_day);
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, false), planner.show_mark(on_day, true), given.amount);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, false),
+                           planner.show_mark(on_day, true), given.amount);
 end
 $$;

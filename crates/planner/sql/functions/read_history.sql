@@ -1,4 +1,5 @@
--- The batches of a person, newest first: {batches, next}. `next` is what to give as `after` for older ones, null at the end.
+-- The batches of a person, newest first: {batches, next}. `next` is what to give as `after` for older ones, null at the
+-- end.
 create or replace function planner.read_history(
     p_workspace_id uuid, p_person_id bigint, p_limit int default 20, p_after bigint default null
 ) returns jsonb language sql stable as $$

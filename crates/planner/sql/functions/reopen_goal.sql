@@ -15,6 +15,7 @@ begin
      where x.workspace_id = p_act.workspace_id and x.goal_id = old_goal.goal_id
     returning * into goal;
     perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
-    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal), taken.amount);
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal),
+                           taken.amount);
 end
 $$;

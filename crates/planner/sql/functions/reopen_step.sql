@@ -15,6 +15,7 @@ begin
      where x.workspace_id = p_act.workspace_id and x.step_id = old_step.step_id
     returning * into step;
     perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
-    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), taken.amount);
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step),
+                           taken.amount);
 end
 $$;

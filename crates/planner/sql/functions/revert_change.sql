@@ -1,8 +1,9 @@
 -- Takes one change back, and records that as a change of its own: it can be taken back too.
--- Guarantee: called for the changes of a batch as plan_undo lists them, it leaves everything as it was before the batch, XP included,
--- if nothing that came later stands in the way (plan_undo).
+-- Guarantee: called for the changes of a batch as plan_undo lists them, it leaves everything as it was before the
+-- batch, XP included, if nothing that came later stands in the way (plan_undo).
 -- Returns what run_action returns. Raises ZG001.
-create or replace function planner.revert_change(p_act planner.acts, p_change_id bigint) returns jsonb language plpgsql as $$
+create or replace function planner.revert_change(p_act planner.acts, p_change_id bigint)
+returns jsonb language plpgsql as $$
 declare
     change planner.changes;
 begin

@@ -1,5 +1,5 @@
--- Carries out one action of a batch, in the transaction of the batch: the rows, the history and the XP. Its parameters were checked, and
--- their `$ref`s are ids by now.
+-- Carries out one action of a batch, in the transaction of the batch: the rows, the history and the XP. Its parameters
+-- were checked, and their `$ref`s are ids by now.
 -- Returns {entity, id, title, created, before, after, xp, also}.
 -- Raises ZG001 (its message is for the person) for what cannot be done, ZG002 for an action that nobody knows.
 create or replace function planner.run_action(

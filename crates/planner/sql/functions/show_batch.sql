@@ -5,7 +5,8 @@ create or replace function planner.show_batch(p_batch planner.previews) returns 
         select distinct on (c.action_index) c.*
           from planner.changes c
          where c.workspace_id = p_batch.workspace_id and c.preview_id = p_batch.preview_id
-         order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action from '(\w+)\.'), c.change_id
+         order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action
+                 from '(\w+)\.'), c.change_id
     )
     select jsonb_build_object(
         'preview_id', p_batch.preview_id, 'applied_at', platform.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
@@ -15,11 +16,13 @@ create or replace function planner.show_batch(p_batch planner.previews) returns 
                        'action', n.action, 'client_action_id', p_batch.actions->n.action_index->>'client_action_id',
                        'entity', case n.entity when 'mark' then 'habit' else n.entity end, 'id', n.entity_id,
                        'title', coalesce(coalesce(n.after, n.before)->>'title', (
-                           select h.title from planner.habits h where h.workspace_id = n.workspace_id and h.habit_id = n.entity_id
+                           select h.title from planner.habits h where h.workspace_id = n.workspace_id
+                              and h.habit_id = n.entity_id
                               and n.entity = 'mark')),
                        'date', n.day,
                        'xp', (select coalesce(sum(e.amount), 0) from planner.xp_entries e
-                               where e.workspace_id = n.workspace_id and e.preview_id = n.preview_id and e.action_index = n.action_index))
+                               where e.workspace_id = n.workspace_id and e.preview_id = n.preview_id
+                                 and e.action_index = n.action_index))
                    order by n.action_index)
               from named n), '[]'))
 $$;

@@ -1,5 +1,5 @@
--- Takes back everything that one action of an applied batch did. The parameters are {change_ids, touches}: the changes in the
--- order in which they go back, and the things that they are about, by which a stale preview finds its action.
+-- Takes back everything that one action of an applied batch did. The parameters are {change_ids, touches}: the changes
+-- in the order in which they go back, and the things that they are about, by which a stale preview finds its action.
 -- Returns what run_action returns, about the thing that the action named; what changed with it is in `also`.
 -- Raises ZG001.
 create or replace function planner.undo_action(p_act planner.acts, p_params jsonb) returns jsonb language plpgsql as $$

@@ -7,13 +7,16 @@ declare
     mark planner.marks;
     taken planner.xp_entries;
 begin
-    delete from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day
+    delete from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id
+       and m.day = on_day
     returning * into mark;
     if not found then
-        raise exception 'Habit is not completed' using errcode = 'ZG001', hint = format('it has no mark for %s', on_day);
+        raise exception 'Habit is not completed' using errcode = 'ZG001',
+            hint = format('it has no mark for %s', on_day);
     end if;
     taken := planner.take_back_xp(p_act, mark.xp_entry_id);
     perform planner.add_change(p_act, 'mark', habit.habit_id, to_jsonb(mark), null, on_day);
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, true), planner.show_mark(on_day, false), taken.amount);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, true),
+                           planner.show_mark(on_day, false), taken.amount);
 end
 $$;

@@ -14,6 +14,7 @@ begin
      where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
     returning * into habit;
     perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
-    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit),
+                           planner.show_habit(habit));
 end
 $$;

@@ -6,14 +6,14 @@ use kernel::Scope;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Answer, Caller};
+use super::{Caller, ToolAnswer};
 use crate::{
-    error::Refusal,
+    error::SqlRefusal,
     model::{
         FailedAction, Mistake, PlannedAction,
         spec::{self, ActionSpec},
     },
-    store::Outcome,
+    store::ActionOutcome,
 };
 
 /// What a preview tells.
@@ -100,7 +100,7 @@ impl<'a> ActionResult<'a> {
         Self { action: &planned.action, client_action_id: planned.client_action_id.as_deref(), ..Self::default() }
     }
 
-    pub(super) fn done(planned: &'a PlannedAction, outcome: &Outcome) -> Self {
+    pub(super) fn done(planned: &'a PlannedAction, outcome: &ActionOutcome) -> Self {
         let is_create = planned.action.ends_with(".create") && !planned.action.contains(' ');
         let created_id = (is_create && outcome.created).then_some(outcome.id);
         Self { success: true, created_id, xp: Some(outcome.xp).filter(|xp| *xp != 0), ..Self::of(planned) }
@@ -148,16 +148,16 @@ struct Read {
     found: Map<String, Value>,
 }
 
-pub(super) fn good(body: &impl Serialize) -> Answer {
-    Answer { body: written(body), is_error: false }
+pub(super) fn good(body: &impl Serialize) -> ToolAnswer {
+    ToolAnswer { body: written(body), is_error: false }
 }
 
-pub(super) fn read(found: Map<String, Value>) -> Answer {
+pub(super) fn read(found: Map<String, Value>) -> ToolAnswer {
     good(&Read { success: true, found })
 }
 
-fn bad(body: &Refused<'_>) -> Answer {
-    Answer { body: written(body), is_error: true }
+fn bad(body: &Refused<'_>) -> ToolAnswer {
+    ToolAnswer { body: written(body), is_error: true }
 }
 
 fn written(body: &impl Serialize) -> String {
@@ -165,33 +165,33 @@ fn written(body: &impl Serialize) -> String {
 }
 
 /// The refusal of a token that may not do this; nothing when it may.
-pub(super) fn lacks(caller: &Caller, scope: Scope) -> Option<Answer> {
+pub(super) fn lacks(caller: &Caller, scope: Scope) -> Option<ToolAnswer> {
     let problem = caller.scopes.require(scope).err()?;
     let hint = format!("ask the person for a token with the scope `{scope}`");
     Some(bad(&Refused { error: &problem.message, hint: Some(&hint), ..Refused::default() }))
 }
 
-pub(super) fn mistake(mistake: &Mistake) -> Answer {
+pub(super) fn mistake(mistake: &Mistake) -> ToolAnswer {
     let failed_action = mistake.at.as_deref().cloned();
     bad(&Refused { error: &mistake.error, failed_action, hint: mistake.hint.as_deref(), ..Refused::default() })
 }
 
 /// A refusal that is about no action.
-pub(super) fn refusal(refusal: &Refusal) -> Answer {
+pub(super) fn refusal(refusal: &SqlRefusal) -> ToolAnswer {
     let stale = refusal.detail.as_ref().filter(|_| refusal.is_stale());
     let prevented_by = refusal.detail.as_ref().filter(|_| refusal.is_prevented());
     bad(&Refused { error: &refusal.message, hint: refusal.hint.as_deref(), stale, prevented_by, ..Refused::default() })
 }
 
 /// A preview that is refused, because an action cannot be done.
-pub(super) fn refused_action(plan: &[PlannedAction], index: usize, refusal: &Refusal) -> Answer {
+pub(super) fn refused_action(plan: &[PlannedAction], index: usize, refusal: &SqlRefusal) -> ToolAnswer {
     let failed_action = plan.get(index).map(|planned| failed_action(planned, index, refusal));
     bad(&Refused { error: &refusal.message, failed_action, hint: refusal.hint.as_deref(), ..Refused::default() })
 }
 
 /// An apply that came to nothing: of each action, what became of it. Those before `index` were done and taken back; of a stale preview none
 /// was.
-pub(super) fn failed_apply(plan: &[PlannedAction], index: usize, refusal: &Refusal) -> Answer {
+pub(super) fn failed_apply(plan: &[PlannedAction], index: usize, refusal: &SqlRefusal) -> ToolAnswer {
     let results = plan.iter().enumerate().map(|(at, planned)| match at.cmp(&index) {
         Ordering::Less if refusal.is_stale() => ActionResult { not_reached: Some(true), ..ActionResult::of(planned) },
         Ordering::Less => ActionResult { success: true, rollback: Some(true), ..ActionResult::of(planned) },
@@ -209,7 +209,7 @@ pub(super) fn failed_apply(plan: &[PlannedAction], index: usize, refusal: &Refus
     })
 }
 
-fn failed_action(planned: &PlannedAction, index: usize, refusal: &Refusal) -> FailedAction {
+fn failed_action(planned: &PlannedAction, index: usize, refusal: &SqlRefusal) -> FailedAction {
     // What is not there was named by its id.
     let named = spec::find(&planned.action).and_then(ActionSpec::names);
     let field = named.filter(|_| refusal.message.ends_with("not found")).map(|(param, _)| param.name.to_owned());

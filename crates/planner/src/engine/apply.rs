@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{
-    Answer, Applied, Caller, Planner, Watch,
+    Applied, Caller, Planner, ToolAnswer, Watch,
     answer::{self, ActionResult, AppliedBody, Summary, XpTotal},
     plan,
-    run::Run,
+    run::BatchRun,
 };
 use crate::{
-    error::{Refusal, Stop},
+    error::{SqlRefusal, Stop},
     model::{Arguments, Mistake, PlannedAction, check_uuid},
     store::{self, Beginning},
 };
@@ -58,7 +58,7 @@ fn check(arguments: &Map<String, Value>) -> Result<(Uuid, &str), Mistake> {
 async fn in_turn(planner: &Planner, caller: &Caller, preview_id: Uuid, key: &str, watch: &dyn Watch) -> Result<Applied, Stop> {
     let mut tx = planner.db.begin(caller.workspace).await?;
     let (plan, xp) = match store::begin_apply(&mut tx, caller, preview_id, key).await {
-        Ok(Beginning::Replay { replay }) => return Ok(Applied::Answered(Answer { body: replay, is_error: false })),
+        Ok(Beginning::Replay { replay }) => return Ok(Applied::Answered(ToolAnswer { body: replay, is_error: false })),
         Ok(Beginning::Plan { actions, xp }) => (actions, xp),
         Err(stop) => {
             // Whoever marks it as expired next has to find it free.
@@ -66,7 +66,7 @@ async fn in_turn(planner: &Planner, caller: &Caller, preview_id: Uuid, key: &str
             return Err(stop);
         }
     };
-    let mut run = Run::new(caller, preview_id, &plan);
+    let mut run = BatchRun::new(caller, preview_id, &plan);
     for (index, planned) in plan.iter().enumerate() {
         if watch.is_cancelled() {
             return Ok(Applied::Cancelled);
@@ -93,7 +93,7 @@ async fn in_turn(planner: &Planner, caller: &Caller, preview_id: Uuid, key: &str
     Ok(Applied::Answered(told))
 }
 
-fn told(run: &Run<'_>, xp_before: i64) -> Answer {
+fn told(run: &BatchRun<'_>, xp_before: i64) -> ToolAnswer {
     let total = run.plan.len();
     answer::good(&AppliedBody {
         success: true,
@@ -105,7 +105,7 @@ fn told(run: &Run<'_>, xp_before: i64) -> Answer {
 }
 
 /// The transaction is gone; what is left is to say why.
-async fn refuse(planner: &Planner, caller: &Caller, preview_id: Uuid, refusal: &Refusal) -> Result<Answer, DbError> {
+async fn refuse(planner: &Planner, caller: &Caller, preview_id: Uuid, refusal: &SqlRefusal) -> Result<ToolAnswer, DbError> {
     if refusal.is_expired() {
         // Outside of what was refused, so that it stays. If it cannot be done now, upkeep will.
         if let Err(error) = expire(planner, caller).await {
@@ -133,7 +133,7 @@ async fn expire(planner: &Planner, caller: &Caller) -> Result<(), DbError> {
 }
 
 /// The first action that names something stale, or through which it was seen: a step by its goal, the steps of a goal by one of them.
-fn place_of_stale(plan: &[PlannedAction], refusal: &Refusal) -> usize {
+fn place_of_stale(plan: &[PlannedAction], refusal: &SqlRefusal) -> usize {
     let stale = refusal.detail.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let named = stale.iter().flat_map(|one| {
         let place = |entity: &str, field: &str, date: Option<&Value>| {

@@ -1,4 +1,4 @@
-//! The engine: what tools do, without the protocol around them. Every refusal by the rules is an [`Answer`] with `is_error`; an error of
+//! The engine: what tools do, without the protocol around them. Every refusal by the rules is an [`ToolAnswer`] with `is_error`; an error of
 //! the database is an error, and says whether the same call may be made again.
 
 mod answer;
@@ -28,11 +28,11 @@ pub const RESULTS_KEPT: Duration = Duration::from_hours(7 * 24);
 pub const RESULTS_KEPT_MIN: Duration = Duration::from_hours(24);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct EngineSettings {
     pub results_kept: Duration,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self { results_kept: RESULTS_KEPT }
     }
@@ -50,7 +50,7 @@ pub struct Caller {
 
 /// What a tool answers: one JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// JSON, and for a repeated apply the same bytes as the first time.
     pub body: String,
     pub is_error: bool,
@@ -59,7 +59,7 @@ pub struct Answer {
 /// How an apply ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    Answered(Answer),
+    Answered(ToolAnswer),
     /// The client went away before the commit: nothing was done.
     Cancelled,
 }
@@ -130,7 +130,7 @@ impl Planner {
     }
 
     /// `preview_actions`: checks a batch, tries it, takes it back, and keeps what it would do for five minutes.
-    pub async fn preview(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+    pub async fn preview(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
         match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => preview::preview(self, caller, arguments).await,
@@ -146,7 +146,7 @@ impl Planner {
     }
 
     /// `undo_actions`: a preview that exactly reverses an applied batch, or what stands in its way.
-    pub async fn undo(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+    pub async fn undo(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
         match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => undo::undo(self, caller, arguments).await,
@@ -154,7 +154,7 @@ impl Planner {
     }
 
     /// The tools that only read.
-    pub async fn read(&self, caller: &Caller, tool: ReadTool, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+    pub async fn read(&self, caller: &Caller, tool: ReadTool, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
         match answer::lacks(caller, scopes::READ) {
             Some(refused) => Ok(refused),
             None => reads::read(self, caller, tool, arguments).await,
@@ -162,7 +162,7 @@ impl Planner {
     }
 
     /// `set_time_zone`: where the person's day begins.
-    pub async fn set_time_zone(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+    pub async fn set_time_zone(&self, caller: &Caller, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
         match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => reads::set_time_zone(self, caller, arguments).await,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::model::{
     Mistake, PlannedAction, check_date, reference_of,
-    spec::{self, Kind, With},
+    spec::{self, EntityKind, With},
 };
 
 /// A mark of longer ago is a slip of the pen.
@@ -40,7 +40,7 @@ pub(super) fn fill_dates(plan: &mut [PlannedAction], today: &str) -> Result<(), 
 
 /// The looks of a plan, each thing once: what the actions name by its id, and the days that they mark.
 pub(super) fn looks(plan: &[PlannedAction]) -> Value {
-    let mut looks: BTreeMap<(Kind, i64), With> = BTreeMap::new();
+    let mut looks: BTreeMap<(EntityKind, i64), With> = BTreeMap::new();
     let mut marks: BTreeSet<(i64, &str)> = BTreeSet::new();
     for planned in plan {
         let Some(spec) = spec::find(&planned.action) else { continue };
@@ -51,7 +51,9 @@ pub(super) fn looks(plan: &[PlannedAction]) -> Value {
         let look = match named.and_then(Value::as_i64) {
             Some(id) => Some((kind, id)),
             // A step of this very list is placed among those that its goal has already.
-            None if with == With::Order && kind == Kind::Step => goal_of_new_step(plan, named).map(|goal| (Kind::Goal, goal)),
+            None if with == With::Order && kind == EntityKind::Step => {
+                goal_of_new_step(plan, named).map(|goal| (EntityKind::Goal, goal))
+            }
             None => None,
         };
         let Some((kind, id)) = look else { continue };
@@ -59,7 +61,7 @@ pub(super) fn looks(plan: &[PlannedAction]) -> Value {
         *most = with.max(*most);
         marks.extend(planned.params.get("date").and_then(Value::as_str).map(|date| (id, date)));
     }
-    let look = |((kind, id), with): ((Kind, i64), With)| {
+    let look = |((kind, id), with): ((EntityKind, i64), With)| {
         let with = match with {
             With::Nothing => None,
             With::Order => Some("order"),

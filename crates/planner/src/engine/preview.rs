@@ -9,10 +9,10 @@ use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::{
-    Answer, Caller, Planner,
+    Caller, Planner, ToolAnswer,
     answer::{self, Previewed, WouldFail, XpEffect},
     plan,
-    run::{Failure, Run},
+    run::{ActionFailure, BatchRun},
     texts,
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     store::{self, Opening},
 };
 
-pub(super) async fn preview(planner: &Planner, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+pub(super) async fn preview(planner: &Planner, caller: &Caller, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
     let mut batch = match model::parse_batch(arguments) {
         Ok(batch) => batch,
         Err(mistake) => return Ok(answer::mistake(&mistake)),
@@ -52,9 +52,9 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Tries the plan, and keeps it unless it is refused. The caller commits.
-    pub(super) async fn try_and_keep(self, tx: &mut PgConnection, caller: &Caller) -> Result<Answer, DbError> {
+    pub(super) async fn try_and_keep(self, tx: &mut PgConnection, caller: &Caller) -> Result<ToolAnswer, DbError> {
         let seen = store::look_at(tx, caller, &self.looks).await?;
-        let mut run = Run::new(caller, self.opening.preview_id, &self.plan);
+        let mut run = BatchRun::new(caller, self.opening.preview_id, &self.plan);
         let failure = try_out(&mut run, tx).await?;
         let failure = match failure {
             Some(failure) if !failure.is_own_doing => {
@@ -78,7 +78,7 @@ impl Draft {
     }
 
     /// The answer, and the XP that the batch would give. One that would fail gives none.
-    fn told(&self, run: &Run<'_>, failure: Option<&Failure>) -> (Answer, i64) {
+    fn told(&self, run: &BatchRun<'_>, failure: Option<&ActionFailure>) -> (ToolAnswer, i64) {
         let error = failure.map(|failure| failure.refusal.message.as_str());
         let actions = texts::actions(run, error);
         let change = if failure.is_some() { 0 } else { run.xp() };
@@ -103,7 +103,7 @@ impl Draft {
 }
 
 /// Carries the plan out and takes it back; the failure that ended it, if one did.
-async fn try_out(run: &mut Run<'_>, tx: &mut PgConnection) -> Result<Option<Failure>, DbError> {
+async fn try_out(run: &mut BatchRun<'_>, tx: &mut PgConnection) -> Result<Option<ActionFailure>, DbError> {
     let mut trial = tx.begin().await?;
     let mut failure = None;
     while failure.is_none() && run.done.len() < run.plan.len() {

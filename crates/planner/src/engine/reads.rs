@@ -4,11 +4,11 @@ use platform::DbError;
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
 
-use super::{Answer, Caller, Planner, answer};
+use super::{Caller, Planner, ToolAnswer, answer};
 use crate::{
     error::Stop,
     model::{Arguments, Mistake},
-    store::{self, Page},
+    store::{self, GoalPage},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +67,13 @@ impl ReadTool {
 
 /// What to ask for, with its arguments checked.
 enum Question<'a> {
-    Goals { status: &'static str, category: Option<&'a str>, page: Page },
+    Goals { status: &'static str, category: Option<&'a str>, page: GoalPage },
     Goal(i64),
-    Steps { goal_id: Option<i64>, status: &'static str, page: Page },
+    Steps { goal_id: Option<i64>, status: &'static str, page: GoalPage },
     Step(i64),
-    Habits { include_archived: bool, page: Page },
+    Habits { include_archived: bool, page: GoalPage },
     Habit(i64),
-    History(Page),
+    History(GoalPage),
     Xp,
 }
 
@@ -82,7 +82,7 @@ pub(super) async fn read(
     caller: &Caller,
     tool: ReadTool,
     arguments: &Map<String, Value>,
-) -> Result<Answer, DbError> {
+) -> Result<ToolAnswer, DbError> {
     let question = match check(tool, arguments) {
         Ok(question) => question,
         Err(mistake) => return Ok(answer::mistake(&mistake)),
@@ -96,7 +96,7 @@ pub(super) async fn read(
 
 fn check(tool: ReadTool, arguments: &Map<String, Value>) -> Result<Question<'_>, Mistake> {
     let arguments = Arguments::check(tool.name(), tool.fields(), arguments)?;
-    let page = || -> Result<Page, Mistake> { Ok(Page { limit: arguments.limit()?, after: arguments.after()? }) };
+    let page = || -> Result<GoalPage, Mistake> { Ok(GoalPage { limit: arguments.limit()?, after: arguments.after()? }) };
     Ok(match tool {
         ReadTool::ListGoals => Question::Goals {
             status: arguments.choice("status", &STATUSES)?,
@@ -150,7 +150,11 @@ fn missing(tool: ReadTool) -> Mistake {
     Mistake::of(field, format!("{what} not found")).hint(format!("{} tells which there are", list.name()))
 }
 
-pub(super) async fn set_time_zone(planner: &Planner, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+pub(super) async fn set_time_zone(
+    planner: &Planner,
+    caller: &Caller,
+    arguments: &Map<String, Value>,
+) -> Result<ToolAnswer, DbError> {
     let checked = Arguments::check("set_time_zone", &["time_zone"], arguments).and_then(|arguments| {
         arguments.required_text("time_zone").map_err(|mistake| mistake.hint("write an IANA name such as Europe/Moscow"))
     });

@@ -9,20 +9,20 @@ use uuid::Uuid;
 
 use super::Caller;
 use crate::{
-    error::{Refusal, Stop},
+    error::{SqlRefusal, Stop},
     model::{
         PlannedAction, References,
-        spec::{self, Kind},
+        spec::{self, EntityKind},
     },
-    store::{self, Outcome},
+    store::{self, ActionOutcome},
 };
 
 /// A batch on its way.
-pub(super) struct Run<'a> {
+pub(super) struct BatchRun<'a> {
     pub(super) caller: &'a Caller,
     pub(super) preview_id: Uuid,
     pub(super) plan: &'a [PlannedAction],
-    pub(super) done: Vec<Outcome>,
+    pub(super) done: Vec<ActionOutcome>,
     pub(super) references: References,
     touched: BTreeSet<Touched>,
 }
@@ -31,20 +31,20 @@ pub(super) struct Run<'a> {
 type Touched = (String, i64, Option<String>);
 
 /// The action that could not be done, which is the one after those that were.
-pub(super) struct Failure {
-    pub(super) refusal: Refusal,
+pub(super) struct ActionFailure {
+    pub(super) refusal: SqlRefusal,
     /// An earlier action of the same batch made, ended or deleted what it names.
     pub(super) is_own_doing: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> BatchRun<'a> {
     pub(super) fn new(caller: &'a Caller, preview_id: Uuid, plan: &'a [PlannedAction]) -> Self {
         let (references, touched) = (References::default(), BTreeSet::new());
         Self { caller, preview_id, plan, done: Vec::new(), references, touched }
     }
 
     /// Carries out the next action. After a failure the transaction, or its savepoint, is good for nothing but going back.
-    pub(super) async fn next_action(&mut self, tx: &mut PgConnection) -> Result<Result<(), Failure>, DbError> {
+    pub(super) async fn next_action(&mut self, tx: &mut PgConnection) -> Result<Result<(), ActionFailure>, DbError> {
         let index = self.done.len();
         let planned = &self.plan[index];
         let params = self.references.resolve(planned);
@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
                 self.remember(planned, outcome);
                 Ok(Ok(()))
             }
-            Err(Stop::Refused(refusal)) => Ok(Err(Failure { is_own_doing: self.is_touched(planned, &params), refusal })),
+            Err(Stop::Refused(refusal)) => Ok(Err(ActionFailure { is_own_doing: self.is_touched(planned, &params), refusal })),
             Err(Stop::Db(error)) => Err(error),
         }
     }
@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
         self.done.iter().map(|outcome| outcome.xp).sum()
     }
 
-    fn remember(&mut self, planned: &PlannedAction, outcome: Outcome) {
+    fn remember(&mut self, planned: &PlannedAction, outcome: ActionOutcome) {
         if let Some(kind) = spec::find(&planned.action).and_then(|spec| spec.creates) {
             self.references.created(kind, outcome.id, planned.client_action_id.as_deref());
         }
@@ -82,12 +82,12 @@ impl<'a> Run<'a> {
         let Some(id) = params.get(param.name).and_then(Value::as_i64) else { return false };
         let entity = kind.as_str().to_owned();
         let day = params.get("date").and_then(Value::as_str).map(ToOwned::to_owned);
-        let is_marked = kind == Kind::Habit && day.is_some() && self.touched.contains(&(entity.clone(), id, day));
+        let is_marked = kind == EntityKind::Habit && day.is_some() && self.touched.contains(&(entity.clone(), id, day));
         is_marked || self.touched.contains(&(entity, id, None))
     }
 }
 
 /// The day of a mark; marks alone have one.
-fn day_of(outcome: &Outcome) -> Option<String> {
+fn day_of(outcome: &ActionOutcome) -> Option<String> {
     outcome.after.as_ref().and_then(|after| after.get("date")).and_then(Value::as_str).map(ToOwned::to_owned)
 }

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::{
     answer::{Change, PreviewedAction, XpEffect},
-    run::Run,
+    run::BatchRun,
 };
 use crate::{
     model::{
         PlannedAction, References,
-        spec::{self, Kind},
+        spec::{self, EntityKind},
     },
-    store::Outcome,
+    store::ActionOutcome,
 };
 
 /// What is shown of a thing, in this order. Times become facts: a preview knows that something would be completed, not when.
@@ -26,7 +26,7 @@ const VALUE_CHARS_MAX: usize = 200;
 const CONTEXT_CHARS: usize = 30;
 
 /// The actions of a preview: those that were tried, and those that come after one that fails.
-pub(super) fn actions<'a>(run: &'a Run<'_>, failed: Option<&str>) -> Vec<PreviewedAction<'a>> {
+pub(super) fn actions<'a>(run: &'a BatchRun<'_>, failed: Option<&str>) -> Vec<PreviewedAction<'a>> {
     let tried = run.plan.iter().zip(&run.done).map(|(planned, outcome)| PreviewedAction {
         action: &planned.action,
         client_action_id: planned.client_action_id.as_deref(),
@@ -119,17 +119,17 @@ fn cut(text: String) -> String {
     }
 }
 
-fn kind_of(entity: &str) -> Option<Kind> {
-    [Kind::Goal, Kind::Step, Kind::Habit].into_iter().find(|kind| kind.as_str() == entity)
+fn kind_of(entity: &str) -> Option<EntityKind> {
+    [EntityKind::Goal, EntityKind::Step, EntityKind::Habit].into_iter().find(|kind| kind.as_str() == entity)
 }
 
 /// The fields that an action changes. Something new has all its fields, something deleted loses them.
-fn changes(planned: &PlannedAction, outcome: &Outcome, references: &References) -> Vec<Change> {
+fn changes(planned: &PlannedAction, outcome: &ActionOutcome, references: &References) -> Vec<Change> {
     let (before, after) = (outcome.before.as_ref(), outcome.after.as_ref());
     let field = |field: &'static str| {
         let get = |image: Option<&Value>| image.and_then(|image| image.get(field)).cloned().unwrap_or_default();
         let shown = |value: Value| match (field, value.as_i64()) {
-            ("goal_id", Some(id)) => references.shown(Kind::Goal, id),
+            ("goal_id", Some(id)) => references.shown(EntityKind::Goal, id),
             _ => value,
         };
         Change { field, before: shown(get(before)), after: shown(get(after)) }
@@ -151,7 +151,7 @@ fn changes(planned: &PlannedAction, outcome: &Outcome, references: &References) 
     all.extend(FACTS.into_iter().filter_map(fact).filter(|change| change.before != change.after));
     // Steps that come and go with their goal.
     let steps = || outcome.also.iter().filter(|also| also.entity == "step" && outcome.entity == "goal");
-    let title = |step: &Outcome| step.title.clone().unwrap_or_default();
+    let title = |step: &ActionOutcome| step.title.clone().unwrap_or_default();
     let gone: Vec<String> = steps().filter(|step| step.before.is_some()).map(title).collect();
     let made: Vec<String> = steps().filter(|step| step.after.is_some()).map(title).collect();
     if gone != made {
@@ -162,7 +162,7 @@ fn changes(planned: &PlannedAction, outcome: &Outcome, references: &References) 
 
 /// The places of a step before and after an action, as the list of its goal's steps has them; the step itself may be moved only later. One that goes to the
 /// end has no number: others may come before it until then.
-fn place(planned: &PlannedAction, outcome: &Outcome, order: &mut Change) {
+fn place(planned: &PlannedAction, outcome: &ActionOutcome, order: &mut Change) {
     if is_at_the_end(planned) {
         order.after = Value::Null;
     } else if let Some(list) = outcome.also.iter().find(|also| also.entity == "order" && outcome.entity == "step") {
@@ -177,7 +177,7 @@ fn is_at_the_end(planned: &PlannedAction) -> bool {
 }
 
 /// What an action would do, in one line.
-fn summary(planned: &PlannedAction, outcome: &Outcome) -> String {
+fn summary(planned: &PlannedAction, outcome: &ActionOutcome) -> String {
     let name = format!("{} “{}”", outcome.entity, plain(outcome.title.as_deref().unwrap_or_default()));
     let field = |image: Option<&Value>, key: &str| image.and_then(|image| image.get(key)).cloned().unwrap_or_default();
     let (before, after) = (outcome.before.as_ref(), outcome.after.as_ref());
@@ -211,7 +211,7 @@ fn summary(planned: &PlannedAction, outcome: &Outcome) -> String {
 }
 
 /// What taking back an action comes to.
-fn reversal(outcome: &Outcome, name: &str) -> String {
+fn reversal(outcome: &ActionOutcome, name: &str) -> String {
     match (&outcome.before, &outcome.after) {
         (None, _) => format!("{name} comes back"),
         (_, None) => format!("{name} goes"),
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    fn outcome(value: Value) -> Outcome {
+    fn outcome(value: Value) -> ActionOutcome {
         serde_json::from_value(value).unwrap()
     }
 
@@ -236,7 +236,7 @@ mod tests {
             "after": { "step_id": 12, "goal_id": 7, "title": "S", "description": null, "priority": "medium", "order": 0, "completed_at": null }
         }));
         let mut references = References::default();
-        references.created(Kind::Goal, 7, Some("g"));
+        references.created(EntityKind::Goal, 7, Some("g"));
         let planned = |params: Value| PlannedAction {
             action: "step.create".into(),
             client_action_id: None,

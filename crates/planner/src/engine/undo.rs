@@ -4,7 +4,7 @@ use platform::{DbError, wake::Topic};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Answer, Caller, Planner, answer, preview::Draft};
+use super::{Caller, Planner, ToolAnswer, answer, preview::Draft};
 use crate::{
     error::Stop,
     model::{Arguments, Mistake, check_uuid},
@@ -13,7 +13,7 @@ use crate::{
 
 const TOOL: &str = "undo_actions";
 
-pub(super) async fn undo(planner: &Planner, caller: &Caller, arguments: &Map<String, Value>) -> Result<Answer, DbError> {
+pub(super) async fn undo(planner: &Planner, caller: &Caller, arguments: &Map<String, Value>) -> Result<ToolAnswer, DbError> {
     let undoes = match check(arguments) {
         Ok(undoes) => undoes,
         Err(mistake) => return Ok(answer::mistake(&mistake)),

@@ -21,12 +21,12 @@ use tracing::Instrument;
 use super::{
     resources,
     result::{TOO_MANY, cancelled, error_of, failure, into_result, refuse, too_many, trouble},
-    tools::{self, Call},
+    tools::{self, ToolCall},
     watch,
 };
 use crate::{
-    engine::{Answer, Applied, Caller, Planner},
-    log::Entry,
+    engine::{Applied, Caller, Planner, ToolAnswer},
+    log::LoggedCall,
     scopes,
 };
 
@@ -42,7 +42,7 @@ through: nothing is done twice. undo_actions makes a preview that reverses an ap
 to correct the call.";
 
 #[derive(Clone)]
-pub struct Handler {
+pub struct McpHandler {
     planner: Planner,
     who: Who,
 }
@@ -56,7 +56,7 @@ enum Who {
     Token(Secret),
 }
 
-impl Handler {
+impl McpHandler {
     /// For requests that carry their caller.
     pub(super) fn new(planner: Planner) -> Self {
         Self { planner, who: Who::Request }
@@ -96,7 +96,7 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(place) = self.planner.calls().begin(caller.person) else { return Ok(into_result(too_many()).into()) };
-        let entry = match Entry::open(self.planner.db(), caller, place, name, arguments).await {
+        let entry = match LoggedCall::open(self.planner.db(), caller, place, name, arguments).await {
             Ok(entry) => entry,
             // What cannot be logged is not done: nothing happens that nobody can look up.
             Err(error) => return Ok(into_result(failure(error)).into()),
@@ -122,7 +122,13 @@ impl Handler {
         if answer.is_error { Err(resources::not_found(uri)) } else { Ok(answer.body) }
     }
 
-    async fn run(&self, call: Call, arguments: &JsonObject, caller: &Caller, context: &RequestContext<RoleServer>) -> Answer {
+    async fn run(
+        &self,
+        call: ToolCall,
+        arguments: &JsonObject,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> ToolAnswer {
         // The net under panics of the HTTP layers does not reach here: this runs on a task of its own.
         match AssertUnwindSafe(self.dispatch(call, arguments, caller, context)).catch_unwind().await {
             Ok(Ok(answer)) => answer,
@@ -136,35 +142,35 @@ impl Handler {
 
     async fn dispatch(
         &self,
-        call: Call,
+        call: ToolCall,
         arguments: &JsonObject,
         caller: &Caller,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answer, platform::DbError> {
+    ) -> Result<ToolAnswer, platform::DbError> {
         let planner = &self.planner;
         // An apply looks for itself whether its caller has gone; the others keep nothing that could be half done, and nobody waits for them.
         let work = Box::pin(async {
             match call {
-                Call::Preview => planner.preview(caller, arguments).await,
-                Call::Undo => planner.undo(caller, arguments).await,
-                Call::SetTimeZone => planner.set_time_zone(caller, arguments).await,
-                Call::Read(tool) => planner.read(caller, tool, arguments).await,
-                Call::Apply => Ok(match watch::apply(planner, caller, arguments, context).await? {
+                ToolCall::Preview => planner.preview(caller, arguments).await,
+                ToolCall::Undo => planner.undo(caller, arguments).await,
+                ToolCall::SetTimeZone => planner.set_time_zone(caller, arguments).await,
+                ToolCall::Read(tool) => planner.read(caller, tool, arguments).await,
+                ToolCall::Apply => Ok(match watch::apply(planner, caller, arguments, context).await? {
                     Applied::Answered(answer) => answer,
                     Applied::Cancelled => cancelled(),
                 }),
             }
         });
         match call {
-            Call::Apply | Call::SetTimeZone => work.await,
-            Call::Preview | Call::Undo | Call::Read(_) => {
+            ToolCall::Apply | ToolCall::SetTimeZone => work.await,
+            ToolCall::Preview | ToolCall::Undo | ToolCall::Read(_) => {
                 context.ct.run_until_cancelled(work).await.unwrap_or_else(|| Ok(cancelled()))
             }
         }
     }
 }
 
-impl ServerHandler for Handler {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_resources().enable_tools().build();
         let server = Implementation::new("beresta-planner", env!("CARGO_PKG_VERSION")).with_title("Beresta planner");
@@ -233,7 +239,7 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context).await.map_err(|problem| refused(&problem))?;
         let place = self.planner.calls().begin(caller.person).ok_or_else(|| ErrorData::internal_error(TOO_MANY, None))?;
         let arguments = JsonObject::from_iter([("uri".to_owned(), Value::from(request.uri.as_str()))]);
-        let entry = Entry::open(self.planner.db(), &caller, place, READ_RESOURCE, &arguments).await;
+        let entry = LoggedCall::open(self.planner.db(), &caller, place, READ_RESOURCE, &arguments).await;
         let entry = entry.map_err(|error| refused(&error.into()))?;
         let body = self.resource(&caller, &request.uri).await;
         let (logged, error) = match &body {

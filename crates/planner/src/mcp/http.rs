@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    Handler, MESSAGE_BYTES_MAX,
+    MESSAGE_BYTES_MAX, McpHandler,
     sessions::{Owner, Sessions},
 };
 use crate::engine::{Caller, Planner};
@@ -44,7 +44,7 @@ const COME_BACK_AFTER: Duration = Duration::from_secs(10);
 
 /// Under which names this server is called, and what legacy sessions may cost.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct McpSettings {
     /// The hosts that requests may be addressed to, with or without a port: a page that rebinds its name to this machine has another.
     pub hosts: Vec<String>,
     /// The origins whose pages may call, as `scheme://host:port`, `:*` for any port. A request that names no origin comes from no page.
@@ -57,7 +57,7 @@ pub struct Settings {
     pub grace: Duration,
 }
 
-impl Default for Settings {
+impl Default for McpSettings {
     fn default() -> Self {
         Self {
             hosts: ["localhost", "127.0.0.1", "[::1]"].map(ToOwned::to_owned).into(),
@@ -70,15 +70,15 @@ impl Default for Settings {
     }
 }
 
-pub fn router(planner: Planner, settings: Settings) -> Router<App> {
+pub fn router(planner: Planner, settings: McpSettings) -> Router<App> {
     router_with(planner, settings, |handler| handler)
 }
 
 /// The same with a handler around ours: what a test adds goes through the same door.
 pub fn router_with<S: ServerHandler>(
     planner: Planner,
-    settings: Settings,
-    wrap: impl Fn(Handler) -> S + Send + Sync + 'static,
+    settings: McpSettings,
+    wrap: impl Fn(McpHandler) -> S + Send + Sync + 'static,
 ) -> Router<App> {
     let origins = settings.origins.clone();
     let door = Arc::new(Door::new(planner, settings, wrap));
@@ -89,7 +89,7 @@ pub fn router_with<S: ServerHandler>(
     with_cors(Router::new().route("/mcp", any(serve)), origins, [SESSION_ID, WWW_AUTHENTICATE])
 }
 
-type Service<S> = StreamableHttpService<S, LocalSessionManager>;
+type McpService<S> = StreamableHttpService<S, LocalSessionManager>;
 
 /// What a request has to do with sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,15 +105,15 @@ enum Standing {
 /// Where callers show who they are. Behind it nobody asks again.
 struct Door<S> {
     planner: Planner,
-    settings: Settings,
+    settings: McpSettings,
     sessions: Arc<Sessions>,
-    wrap: Arc<dyn Fn(Handler) -> S + Send + Sync>,
+    wrap: Arc<dyn Fn(McpHandler) -> S + Send + Sync>,
     /// Made with the first request, which brings the word of stopping along.
-    service: OnceLock<Service<S>>,
+    service: OnceLock<McpService<S>>,
 }
 
 impl<S: ServerHandler> Door<S> {
-    fn new(planner: Planner, settings: Settings, wrap: impl Fn(Handler) -> S + Send + Sync + 'static) -> Self {
+    fn new(planner: Planner, settings: McpSettings, wrap: impl Fn(McpHandler) -> S + Send + Sync + 'static) -> Self {
         let sessions = Sessions::new(settings.sessions_max, settings.sessions_per_person_max, settings.session_idle);
         Self { planner, settings, sessions: Arc::new(sessions), wrap: Arc::new(wrap), service: OnceLock::new() }
     }
@@ -154,7 +154,7 @@ impl<S: ServerHandler> Door<S> {
         id.map(|_theirs| Standing::Inside).ok_or_else(|| Problem::not_found("session"))
     }
 
-    fn service(&self, stop: &CancellationToken) -> &Service<S> {
+    fn service(&self, stop: &CancellationToken) -> &McpService<S> {
         self.service.get_or_init(|| {
             let config = StreamableHttpServerConfig::default()
                 .with_allowed_hosts(self.settings.hosts.clone())
@@ -165,7 +165,7 @@ impl<S: ServerHandler> Door<S> {
                 .with_max_request_body_bytes(MESSAGE_BYTES_MAX)
                 .with_cancellation_token(ends_after(stop.clone(), self.settings.grace, Arc::clone(&self.sessions)));
             let (planner, wrap) = (self.planner.clone(), Arc::clone(&self.wrap));
-            let make = move || Ok(wrap(Handler::new(planner.clone())));
+            let make = move || Ok(wrap(McpHandler::new(planner.clone())));
             StreamableHttpService::new(make, Arc::clone(&self.sessions.manager), config)
         })
     }
@@ -173,7 +173,7 @@ impl<S: ServerHandler> Door<S> {
 
 /// Carries out a request that may open a session, and counts it.
 async fn open<S: ServerHandler>(
-    service: Service<S>,
+    service: McpService<S>,
     sessions: Arc<Sessions>,
     request: Request,
     owner: Owner,

@@ -17,6 +17,6 @@ mod watch;
 /// Fifty actions with every text as long as it may be fit, also with every letter written as two escapes.
 const MESSAGE_BYTES_MAX: usize = 3 << 20;
 
-pub use handler::Handler;
-pub use http::{Settings, router, router_with};
+pub use handler::McpHandler;
+pub use http::{McpSettings, router, router_with};
 pub use stdio::{StdioError, serve_on, serve_stdio};

@@ -6,26 +6,26 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::Answer;
+use crate::engine::ToolAnswer;
 
 /// A refusal as the engine writes them, for what never reaches it.
 #[derive(Serialize)]
-struct Refusal<'a> {
+struct RefusalBody<'a> {
     success: bool,
     error: &'a str,
     hint: &'a str,
 }
 
-pub(super) fn refuse(error: &str, hint: &str) -> Answer {
-    let body = serde_json::to_string(&Refusal { success: false, error, hint }).unwrap_or_default();
-    Answer { body, is_error: true }
+pub(super) fn refuse(error: &str, hint: &str) -> ToolAnswer {
+    let body = serde_json::to_string(&RefusalBody { success: false, error, hint }).unwrap_or_default();
+    ToolAnswer { body, is_error: true }
 }
 
 const CALL_AGAIN: &str = "Call again with the same arguments in a moment. For apply_actions keep the same idempotency_key: if the batch was \
     applied after all, its stored result comes back and nothing is done twice.";
 
 /// The database did not answer, or somebody else had the turn for too long.
-pub(super) fn failure(error: DbError) -> Answer {
+pub(super) fn failure(error: DbError) -> ToolAnswer {
     if error.is_lock_timeout() {
         return refuse("Another call that changes the same things is still under way", CALL_AGAIN);
     }
@@ -34,7 +34,7 @@ pub(super) fn failure(error: DbError) -> Answer {
 
 /// The database did not answer, or answered something that it never should. Whether a commit came through may be unknown, so
 /// the hint says what is safe.
-pub(super) fn trouble(problem: &Problem) -> Answer {
+pub(super) fn trouble(problem: &Problem) -> ToolAnswer {
     let hint = if problem.retryable {
         CALL_AGAIN
     } else {
@@ -45,11 +45,11 @@ pub(super) fn trouble(problem: &Problem) -> Answer {
 
 pub(super) const TOO_MANY: &str = "too many calls are under way; wait for some of them, and call again";
 
-pub(super) fn too_many() -> Answer {
+pub(super) fn too_many() -> ToolAnswer {
     refuse(TOO_MANY, "Nothing was done. Call again in a moment; for apply_actions the same idempotency_key will do.")
 }
 
-pub(super) fn cancelled() -> Answer {
+pub(super) fn cancelled() -> ToolAnswer {
     refuse(
         "The call was cancelled",
         "Nothing was changed. The preview can still be applied until it expires, with the same idempotency_key or another.",
@@ -57,7 +57,7 @@ pub(super) fn cancelled() -> Answer {
 }
 
 /// The same JSON twice: as text, byte for byte as the engine wrote it, and as structured content.
-pub(super) fn into_result(answer: Answer) -> CallToolResult {
+pub(super) fn into_result(answer: ToolAnswer) -> CallToolResult {
     let structured: Option<Value> = serde_json::from_str(&answer.body).ok();
     let content = vec![ContentBlock::text(answer.body)];
     let mut result = if answer.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
@@ -66,7 +66,7 @@ pub(super) fn into_result(answer: Answer) -> CallToolResult {
 }
 
 /// What a refusal says went wrong; nothing for a success.
-pub(super) fn error_of(answer: &Answer) -> Option<String> {
+pub(super) fn error_of(answer: &ToolAnswer) -> Option<String> {
     if !answer.is_error {
         return None;
     }

@@ -6,13 +6,13 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::tools::Call;
+use super::tools::ToolCall;
 use crate::{engine::ReadTool, model};
 
-pub(super) fn input(call: Call) -> JsonObject {
+pub(super) fn input(call: ToolCall) -> JsonObject {
     match call {
-        Call::Preview => model::schema::preview_input(),
-        Call::Apply => closed(
+        ToolCall::Preview => model::schema::preview_input(),
+        ToolCall::Apply => closed(
             json!({
                 "preview_id": preview_id("What preview_actions or undo_actions returned."),
                 "idempotency_key": {
@@ -22,14 +22,14 @@ pub(super) fn input(call: Call) -> JsonObject {
             }),
             &["preview_id", "idempotency_key"],
         ),
-        Call::Undo => {
+        ToolCall::Undo => {
             closed(json!({ "preview_id": preview_id("The preview that was applied and is to be reversed.") }), &["preview_id"])
         }
-        Call::SetTimeZone => closed(
+        ToolCall::SetTimeZone => closed(
             json!({ "time_zone": { "type": "string", "minLength": 1, "maxLength": 64, "description": "An IANA name, such as Europe/Moscow." } }),
             &["time_zone"],
         ),
-        Call::Read(tool) => read_input(tool),
+        ToolCall::Read(tool) => read_input(tool),
     }
 }
 
@@ -65,12 +65,12 @@ fn read_input(tool: ReadTool) -> JsonObject {
     }
 }
 
-pub(super) fn output(call: Call) -> JsonObject {
+pub(super) fn output(call: ToolCall) -> JsonObject {
     match call {
-        Call::Preview | Call::Undo => preview_output(),
-        Call::Apply => apply_output(),
-        Call::SetTimeZone => answer(json!({ "time_zone": text("The time zone from now on.") })),
-        Call::Read(tool) => read_output(tool),
+        ToolCall::Preview | ToolCall::Undo => preview_output(),
+        ToolCall::Apply => apply_output(),
+        ToolCall::SetTimeZone => answer(json!({ "time_zone": text("The time zone from now on.") })),
+        ToolCall::Read(tool) => read_output(tool),
     }
 }
 

@@ -9,7 +9,7 @@ use rmcp::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::{Handler, MESSAGE_BYTES_MAX};
+use super::{MESSAGE_BYTES_MAX, McpHandler};
 use crate::engine::Planner;
 
 /// Why a connection was not served to its end.
@@ -28,7 +28,7 @@ pub enum StdioError {
 
 /// Serves the holder of a token until its client closes the input or a stop is asked for.
 pub async fn serve_stdio(planner: Planner, token: Secret, stop: CancellationToken) -> Result<(), StdioError> {
-    let handler = Handler::with_token(planner, token.clone());
+    let handler = McpHandler::with_token(planner, token.clone());
     // Before anything is promised to the client: a token that is no good is said at once, where the person who set it looks.
     handler.holder(&token).await?;
     let (reader, writer) = stdio_pipes();

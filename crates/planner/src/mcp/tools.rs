@@ -9,7 +9,7 @@ use crate::{engine::ReadTool, model::nearest};
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Call {
+pub(super) enum ToolCall {
     Preview,
     Apply,
     Undo,
@@ -17,7 +17,7 @@ pub(super) enum Call {
     Read(ReadTool),
 }
 
-impl Call {
+impl ToolCall {
     /// What clients may conclude before they ask the person. A preview changes nothing that the person has and expires by itself, so it
     /// needs no confirmation: the apply does, and says what is lost. Repeating an apply with its key changes nothing more.
     fn annotations(self, title: &str) -> ToolAnnotations {
@@ -35,7 +35,7 @@ pub(super) struct Spec {
     pub(super) name: &'static str,
     title: &'static str,
     description: &'static str,
-    pub(super) call: Call,
+    pub(super) call: ToolCall,
 }
 
 static SPECS: [Spec; 12] = [
@@ -50,7 +50,7 @@ static SPECS: [Spec; 12] = [
             where the id goes, for example {\"action\":\"goal.create\",\"client_action_id\":\"g\",\"params\":{\"title\":\"Learn Python\"}} and then \
             {\"action\":\"step.create\",\"params\":{\"goal_id\":\"$ref:g\",\"title\":\"The basics\"}}. \
             If would_fail is present, applying will fail and change nothing: correct the list and preview again.",
-        call: Call::Preview,
+        call: ToolCall::Preview,
     },
     Spec {
         name: "apply_actions",
@@ -61,7 +61,7 @@ static SPECS: [Spec; 12] = [
             result of the first one and does nothing twice, so repeat it when you do not know whether the first call came through. \
             A failed apply changes nothing and says of each action whether it was rolled back, failed, or was not reached; the preview stays \
             usable until it expires. \"Preview stale\" means that something changed since the preview: make a new one.",
-        call: Call::Apply,
+        call: ToolCall::Apply,
     },
     Spec {
         name: "undo_actions",
@@ -69,57 +69,57 @@ static SPECS: [Spec; 12] = [
         description: "Makes a preview that exactly reverses an applied one, XP included. Changes nothing by itself: apply the preview_id that it returns with \
             apply_actions within 5 minutes. preview_id here is the one that was applied; get_history lists them. If a later change prevents \
             the undo, the answer names it: undo that one first.",
-        call: Call::Undo,
+        call: ToolCall::Undo,
     },
     Spec {
         name: "set_time_zone",
         title: "Set the time zone",
         description: "Sets the time zone of the person, by its IANA name such as Europe/Moscow. It decides which day today is: for habits that are \
             marked without a date, and for streaks.",
-        call: Call::SetTimeZone,
+        call: ToolCall::SetTimeZone,
     },
     Spec {
         name: "list_goals",
         title: "List goals",
         description: "Lists the goals of the person. Without arguments: those that are open.",
-        call: Call::Read(ReadTool::ListGoals),
+        call: ToolCall::Read(ReadTool::ListGoals),
     },
     Spec {
         name: "get_goal",
         title: "Get a goal",
         description: "Returns one goal with its steps in their order.",
-        call: Call::Read(ReadTool::GetGoal),
+        call: ToolCall::Read(ReadTool::GetGoal),
     },
     Spec {
         name: "list_steps",
         title: "List steps",
         description: "Lists steps, of one goal or of all. Without arguments: those that are open.",
-        call: Call::Read(ReadTool::ListSteps),
+        call: ToolCall::Read(ReadTool::ListSteps),
     },
-    Spec { name: "get_step", title: "Get a step", description: "Returns one step.", call: Call::Read(ReadTool::GetStep) },
+    Spec { name: "get_step", title: "Get a step", description: "Returns one step.", call: ToolCall::Read(ReadTool::GetStep) },
     Spec {
         name: "list_habits",
         title: "List habits",
         description: "Lists the habits of the person with their streaks. Without arguments: those that are not archived.",
-        call: Call::Read(ReadTool::ListHabits),
+        call: ToolCall::Read(ReadTool::ListHabits),
     },
     Spec {
         name: "get_habit",
         title: "Get a habit",
         description: "Returns one habit with its current and longest streak and its last marks.",
-        call: Call::Read(ReadTool::GetHabit),
+        call: ToolCall::Read(ReadTool::GetHabit),
     },
     Spec {
         name: "get_history",
         title: "Get the history",
         description: "Lists the applied batches of actions, newest first, with what each of them changed. Their preview_id is what undo_actions takes.",
-        call: Call::Read(ReadTool::GetHistory),
+        call: ToolCall::Read(ReadTool::GetHistory),
     },
     Spec {
         name: "get_xp",
         title: "Get XP",
         description: "Returns the total of XP, where it came from, how it grew by day over the last 30 days, and the last entries.",
-        call: Call::Read(ReadTool::GetXp),
+        call: ToolCall::Read(ReadTool::GetXp),
     },
 ];
 

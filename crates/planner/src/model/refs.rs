@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     CLIENT_ACTION_ID_CHARS_MAX, Mistake, PlannedAction,
-    spec::{self, Kind},
+    spec::{self, EntityKind},
 };
 
 const PREFIX: &str = "$ref:";
@@ -80,11 +80,11 @@ fn places(plan: &[PlannedAction]) -> Result<HashMap<&str, usize>, Mistake> {
 pub(crate) struct References {
     ids: HashMap<String, i64>,
     /// The way back, for answers that must not tell an id that may never be.
-    names: HashMap<(Kind, i64), Option<String>>,
+    names: HashMap<(EntityKind, i64), Option<String>>,
 }
 
 impl References {
-    pub(crate) fn created(&mut self, kind: Kind, id: i64, client_action_id: Option<&str>) {
+    pub(crate) fn created(&mut self, kind: EntityKind, id: i64, client_action_id: Option<&str>) {
         if let Some(name) = client_action_id {
             self.ids.insert(name.to_owned(), id);
         }
@@ -104,7 +104,7 @@ impl References {
     }
 
     /// An id as a preview shows it: a reference, or null, for what does not exist yet.
-    pub(crate) fn shown(&self, kind: Kind, id: i64) -> Value {
+    pub(crate) fn shown(&self, kind: EntityKind, id: i64) -> Value {
         match self.names.get(&(kind, id)) {
             Some(name) => name.clone().map_or(Value::Null, Value::from),
             None => Value::from(id),
@@ -162,12 +162,12 @@ mod tests {
         )
         .unwrap();
         let mut references = References::default();
-        references.created(Kind::Goal, 12, Some("g"));
+        references.created(EntityKind::Goal, 12, Some("g"));
         assert_eq!(references.resolve(&plan[0])["title"], "$ref:g");
         assert_eq!(references.resolve(&plan[1])["goal_id"], 12);
-        assert_eq!(references.shown(Kind::Goal, 12), json!("$ref:g"));
-        assert_eq!((references.shown(Kind::Step, 12), references.shown(Kind::Goal, 3)), (json!(12), json!(3)));
-        references.created(Kind::Goal, 13, None);
-        assert_eq!(references.shown(Kind::Goal, 13), Value::Null);
+        assert_eq!(references.shown(EntityKind::Goal, 12), json!("$ref:g"));
+        assert_eq!((references.shown(EntityKind::Step, 12), references.shown(EntityKind::Goal, 3)), (json!(12), json!(3)));
+        references.created(EntityKind::Goal, 13, None);
+        assert_eq!(references.shown(EntityKind::Goal, 13), Value::Null);
     }
 }

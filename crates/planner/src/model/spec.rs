@@ -3,13 +3,13 @@
 
 /// What an action is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum EntityKind {
     Goal,
     Step,
     Habit,
 }
 
-impl Kind {
+impl EntityKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Goal => "goal",
@@ -23,7 +23,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A positive integer, or `$ref:<client_action_id>` of an action that creates one of these.
-    Id(Kind),
+    Id(EntityKind),
     /// 1 to so many characters on one line, trimmed.
     Title {
         chars_max: usize,
@@ -87,7 +87,7 @@ pub struct ActionSpec {
     pub about: &'static str,
     /// The id of what it names, if it names something, comes first.
     pub params: &'static [ParamSpec],
-    pub creates: Option<Kind>,
+    pub creates: Option<EntityKind>,
     /// At least one parameter beside the id.
     pub is_update: bool,
     pub with: With,
@@ -95,7 +95,7 @@ pub struct ActionSpec {
 
 impl ActionSpec {
     /// The parameter with the id of what it names.
-    pub fn names(&self) -> Option<(&'static ParamSpec, Kind)> {
+    pub fn names(&self) -> Option<(&'static ParamSpec, EntityKind)> {
         self.params.first().and_then(|param| match param.shape {
             Shape::Id(kind) => Some((param, kind)),
             _ => None,
@@ -121,9 +121,9 @@ pub const TITLE_CHARS_MAX: usize = 200;
 pub const DESCRIPTION_CHARS_MAX: usize = 4000;
 pub const CATEGORY_CHARS_MAX: usize = 50;
 
-const GOAL_ID: ParamSpec = ParamSpec::new("goal_id", Shape::Id(Kind::Goal), "The goal.").required();
-const STEP_ID: ParamSpec = ParamSpec::new("step_id", Shape::Id(Kind::Step), "The step.").required();
-const HABIT_ID: ParamSpec = ParamSpec::new("habit_id", Shape::Id(Kind::Habit), "The habit.").required();
+const GOAL_ID: ParamSpec = ParamSpec::new("goal_id", Shape::Id(EntityKind::Goal), "The goal.").required();
+const STEP_ID: ParamSpec = ParamSpec::new("step_id", Shape::Id(EntityKind::Step), "The step.").required();
+const HABIT_ID: ParamSpec = ParamSpec::new("habit_id", Shape::Id(EntityKind::Habit), "The habit.").required();
 const TITLE: ParamSpec = ParamSpec::new("title", Shape::Title { chars_max: TITLE_CHARS_MAX }, "What it is called.");
 const NEW_TITLE: ParamSpec = TITLE.required();
 const DESCRIPTION: ParamSpec =
@@ -148,7 +148,7 @@ const fn action(name: &'static str, params: &'static [ParamSpec], about: &'stati
     ActionSpec { name, about, params, creates: None, is_update: false, with: With::Nothing }
 }
 
-const fn create(kind: Kind, spec: ActionSpec) -> ActionSpec {
+const fn create(kind: EntityKind, spec: ActionSpec) -> ActionSpec {
     ActionSpec { creates: Some(kind), ..spec }
 }
 
@@ -162,7 +162,7 @@ const fn with(with: With, spec: ActionSpec) -> ActionSpec {
 
 /// Every action there is.
 pub const ACTIONS: &[ActionSpec] = &[
-    create(Kind::Goal, action("goal.create", &[NEW_TITLE, DESCRIPTION, CATEGORY, PRIORITY, DUE_DATE], "Makes a goal.")),
+    create(EntityKind::Goal, action("goal.create", &[NEW_TITLE, DESCRIPTION, CATEGORY, PRIORITY, DUE_DATE], "Makes a goal.")),
     update(action(
         "goal.update",
         &[GOAL_ID, TITLE, DESCRIPTION, CATEGORY, PRIORITY, DUE_DATE],
@@ -172,7 +172,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     action("goal.reopen", &[GOAL_ID], "A goal is not reached after all; its XP is taken back."),
     with(With::Steps, action("goal.delete", &[GOAL_ID], "Deletes a goal with its steps; XP stays.")),
     create(
-        Kind::Step,
+        EntityKind::Step,
         with(
             With::Order,
             action(
@@ -187,7 +187,7 @@ pub const ACTIONS: &[ActionSpec] = &[
     action("step.reopen", &[STEP_ID], "A step is not done after all; its XP is taken back."),
     action("step.delete", &[STEP_ID], "Deletes a step; XP stays."),
     with(With::Order, action("step.reorder", &[STEP_ID, NEW_ORDER], "Moves a step to another place in its goal.")),
-    create(Kind::Habit, action("habit.create", &[NEW_TITLE, DESCRIPTION, CATEGORY, DAYS_OF_WEEK], "Makes a habit.")),
+    create(EntityKind::Habit, action("habit.create", &[NEW_TITLE, DESCRIPTION, CATEGORY, DAYS_OF_WEEK], "Makes a habit.")),
     update(action(
         "habit.update",
         &[HABIT_ID, TITLE, DESCRIPTION, CATEGORY, DAYS_OF_WEEK],

@@ -204,7 +204,7 @@ async fn whoever_undoes_what_was_undone_and_done_again_is_told_what_to_undo() {
     let ann = world.caller("ann").await;
     let batch = world.change(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     let undo = world.undo(&ann, &batch).await;
-    let hint = |answer: &planner::Answer| bad(answer)["hint"].as_str().unwrap().to_owned();
+    let hint = |answer: &planner::ToolAnswer| bad(answer)["hint"].as_str().unwrap().to_owned();
     assert!(hint(&world.undo_as(&ann, id_of(&batch)).await).contains(&format!("have its changes back, undo {}", id_of(&undo))));
     let redo = world.undo(&ann, &undo).await;
     assert!(hint(&world.undo_as(&ann, id_of(&batch)).await).contains(&format!("made again by {}", id_of(&redo))));

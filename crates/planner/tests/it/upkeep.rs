@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use planner::Settings;
+use planner::EngineSettings;
 use serde_json::json;
 
 use crate::world::{World, bad, code, good, id_of};
 
 const DAY: i64 = 24 * 3600;
 
-async fn forget(world: &World, settings: Settings) {
+async fn forget(world: &World, settings: EngineSettings) {
     platform::retention::run(&world.test.db, &planner::retention::rules(settings)).await.unwrap();
 }
 
@@ -19,7 +19,7 @@ async fn an_answer_is_kept_for_as_long_as_the_setting_says_and_then_the_retry_is
     let ann = world.caller("ann").await;
     let preview = world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     let first = world.apply_as(&ann, id_of(&preview), "k").await;
-    let settings = Settings { results_kept: Duration::from_hours(48) };
+    let settings = EngineSettings { results_kept: Duration::from_hours(48) };
     world.advance(2 * DAY);
     forget(&world, settings).await;
     assert_eq!(world.apply_as(&ann, id_of(&preview), "k").await, first);
@@ -39,7 +39,7 @@ async fn answers_are_kept_for_a_day_at_least() {
     let preview = world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     let first = world.apply_as(&ann, id_of(&preview), "k").await;
     world.advance(DAY);
-    forget(&world, Settings { results_kept: Duration::ZERO }).await;
+    forget(&world, EngineSettings { results_kept: Duration::ZERO }).await;
     assert_eq!(world.apply_as(&ann, id_of(&preview), "k").await, first);
     assert_eq!(code(&world.try_run("select planner.forget(1, '23 hours')").await.unwrap_err()), "ZG002");
 }
@@ -51,14 +51,14 @@ async fn a_preview_that_was_not_applied_goes_a_day_after_it_expired() {
     world.preview(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     world.change(&ann, &json!([{ "action": "goal.create", "params": { "title": "G" } }])).await;
     world.advance(300);
-    forget(&world, Settings::default()).await;
+    forget(&world, EngineSettings::default()).await;
     let statuses = world.rows("select status from planner.previews order by status").await;
     assert_eq!(statuses, [json!({ "status": "applied" }), json!({ "status": "expired" })]);
     world.advance(DAY);
-    forget(&world, Settings::default()).await;
+    forget(&world, EngineSettings::default()).await;
     assert_eq!(world.count("planner.previews").await, 2, "not yet");
     world.advance(1);
-    forget(&world, Settings::default()).await;
+    forget(&world, EngineSettings::default()).await;
     assert_eq!(world.rows("select status from planner.previews").await, [json!({ "status": "applied" })]);
 }
 

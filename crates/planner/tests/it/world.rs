@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use kernel::{Bundle, TraceId, WorkspaceId};
-use planner::{Answer, Applied, Caller, Planner, ReadTool, Watch};
+use planner::{Applied, Caller, Planner, ReadTool, ToolAnswer, Watch};
 use platform::tokens::Principal;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub(crate) use testkit::code;
 
 /// The module with what it stands on.
-pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, planner::SQL];
+pub(crate) const MODULES: &[platform::SqlModule] = &[platform::SQL, planner::SQL];
 
 pub(crate) struct World {
     ground: testkit::World,
@@ -49,7 +49,7 @@ impl World {
     }
 
     /// The answer of a preview, whatever it is.
-    pub(crate) async fn preview_as(&self, caller: &Caller, actions: &Value) -> Answer {
+    pub(crate) async fn preview_as(&self, caller: &Caller, actions: &Value) -> ToolAnswer {
         self.planner.preview(caller, &object(json!({ "actions": actions }))).await.unwrap()
     }
 
@@ -63,7 +63,7 @@ impl World {
         bad(&self.preview_as(caller, actions).await)
     }
 
-    pub(crate) async fn apply_as(&self, caller: &Caller, preview_id: &str, key: &str) -> Answer {
+    pub(crate) async fn apply_as(&self, caller: &Caller, preview_id: &str, key: &str) -> ToolAnswer {
         apply(&self.planner, caller, preview_id, key).await
     }
 
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// The preview of an undo, whatever it is.
-    pub(crate) async fn undo_as(&self, caller: &Caller, preview_id: &str) -> Answer {
+    pub(crate) async fn undo_as(&self, caller: &Caller, preview_id: &str) -> ToolAnswer {
         self.planner.undo(caller, &object(json!({ "preview_id": preview_id }))).await.unwrap()
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn principal(workspace: WorkspaceId, person: Option<&str>, scopes: &[
 }
 
 /// Applies with nobody watching.
-pub(crate) async fn apply(planner: &Planner, caller: &Caller, preview_id: &str, key: &str) -> Answer {
+pub(crate) async fn apply(planner: &Planner, caller: &Caller, preview_id: &str, key: &str) -> ToolAnswer {
     match apply_watched(planner, caller, preview_id, key, &()).await {
         Applied::Answered(answer) => answer,
         Applied::Cancelled => panic!("nobody cancelled it"),
@@ -168,14 +168,14 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
 }
 
 /// The body of an answer that is no refusal.
-pub(crate) fn good(answer: &Answer) -> Value {
+pub(crate) fn good(answer: &ToolAnswer) -> Value {
     let body: Value = serde_json::from_str(&answer.body).unwrap();
     assert!(!answer.is_error && body["success"] == true, "{body}");
     body
 }
 
 /// The body of a refusal.
-pub(crate) fn bad(answer: &Answer) -> Value {
+pub(crate) fn bad(answer: &ToolAnswer) -> Value {
     let body: Value = serde_json::from_str(&answer.body).unwrap();
     assert!(answer.is_error && body["success"] == false, "{body}");
     body

@@ -1,8 +1,9 @@
 -- The gates of the door, asked before the body of a request is read. In this order: the secret leads to an enabled
 -- endpoint of p_kind in an active workspace, and, where p_provider is given, to a bot in that messenger; the size is
 -- within the limits of the endpoint and of the server (p_bytes_max); the rate of the endpoint has room. The rate is no
--- gate for a bot_webhook: to refuse a provider makes it come again. Commits on its own, so that requests to one
--- endpoint do not wait for each other's work.
+-- gate for a bot_webhook: to refuse a provider makes it come again. For the same reason a webhook whose bot was removed
+-- is admitted, without a bot_id, at the messenger that its endpoint names or, if it names none, at any. Commits on its
+-- own, so that requests to one endpoint do not wait for each other's work.
 -- Returns no row for a secret that no endpoint has. Otherwise `verdict` is admitted, too_large, rate_limited or
 -- unmeasured: p_bytes is null because the sender does not say the size; only the secret was looked at, and the caller
 -- reads up to bytes_max and asks again. Refusals are to be told at most once a second, so that a flood cannot fill a
@@ -26,7 +27,8 @@ begin
       join core.workspaces w on w.workspace_id = e.workspace_id
       left join core.bots b on b.workspace_id = e.workspace_id and b.bot_id = e.bot_id
      where e.kind = p_kind and e.secret_hash = p_secret_hash and e.enabled and w.status = 'active'
-       and b.provider is not distinct from p_provider;
+       and coalesce(b.provider, case when e.kind = 'bot_webhook' then coalesce(e.meta->>'provider', p_provider) end)
+           is not distinct from p_provider;
     if not found then
         return;
     elsif p_bytes is null or p_kind = 'bot_webhook' then

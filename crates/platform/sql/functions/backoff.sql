@@ -1,5 +1,5 @@
--- How long to wait before the next attempt: p_base_seconds after the first one, twice as long after each further one, at
--- most p_max_seconds, and never less than p_asked_seconds, the time that a provider named.
+-- How long to wait before the next attempt: p_base_seconds after the first one, twice as long after each further one,
+-- at most p_max_seconds, and never less than p_asked_seconds, the time that a provider named.
 create or replace function platform.backoff(
     p_attempt int, p_base_seconds float8, p_max_seconds float8, p_asked_seconds float8 default 0
 ) returns interval language sql volatile as $$

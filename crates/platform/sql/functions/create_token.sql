@@ -1,6 +1,7 @@
 -- Stores the hash of a new token and says so in the journal; the token itself never gets here.
 create or replace function core.create_token(
-    p_workspace_id uuid, p_name text, p_token_hash text, p_scopes text[], p_expires_at timestamptz, p_person text default null
+    p_workspace_id uuid, p_name text, p_token_hash text, p_scopes text[], p_expires_at timestamptz,
+    p_person text default null
 ) returns uuid language plpgsql as $$
 declare
     new_id uuid;

@@ -1,8 +1,8 @@
 -- Tells every subscription that asks for this type of event, inside the transaction that makes it true: the deliveries
 -- exist exactly if the transaction commits. Costs one look at a small table when no subscription asks. p_data is one
 -- object per event, redacted by the caller: ids, names, counts, reasons. An event with a key (of p_keys, by position)
--- is told once to each subscription, however often it is emitted while its delivery is kept. Returns how many
--- deliveries were made.
+-- is told once to each subscription, however often it is emitted while its delivery is kept. Publishes on the topic
+-- `webhooks` that there are new deliveries. Returns how many were made.
 create or replace function ops.emit_events(
     p_workspace_id uuid, p_event_type text, p_data jsonb[], p_keys text[] default null
 ) returns int language plpgsql as $$
@@ -23,6 +23,9 @@ begin
      where s.workspace_id = p_workspace_id and s.status <> 'disabled' and s.events && ops.event_patterns(p_event_type)
     on conflict (workspace_id, subscription_id, event_key) where event_key is not null do nothing;
     get diagnostics made = row_count;
+    if made > 0 then
+        perform bus.publish(p_workspace_id, 'webhooks', jsonb_build_object('queued', made));
+    end if;
     return made;
 end
 $$;

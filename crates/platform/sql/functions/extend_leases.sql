@@ -1,5 +1,6 @@
 -- The heartbeat of long jobs. Returns the jobs whose lease still holds; the others are lost.
-create or replace function ops.extend_leases(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[]) returns setof bigint
+create or replace function ops.extend_leases(p_workspace_ids uuid[], p_ids bigint[], p_lease_ids uuid[])
+returns setof bigint
 language sql
 -- By the key of each job, whatever the size of the backlog makes the planner think.
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$

@@ -24,7 +24,8 @@ begin
             -- What belongs to no workspace is the system's to change.
             execute format('revoke all on %s from beresta_app', found.name);
             execute format('grant %s on %s to beresta_app',
-                           case when found.is_workspace_data then 'select, insert, update, delete' else 'select' end, found.name);
+                           case when found.is_workspace_data then 'select, insert, update, delete' else 'select' end,
+                               found.name);
         end if;
     end loop;
     -- Functions that act as their owner are the system's to call.

@@ -1,5 +1,5 @@
--- The names that there are, for the words of a refusal: those most like what somebody typed first, by the pairs of letters
--- that they share, five at most.
+-- The names that there are, for the words of a refusal: those most like what somebody typed first, by the pairs of
+-- letters that they share, five at most.
 create or replace function platform.near_names(p_typed text, p_known text[]) returns text language sql immutable as $$
     with typed as (
         select distinct substr(lower(p_typed), i, 2) as pair from generate_series(1, greatest(length(p_typed) - 1, 1)) i

@@ -1,5 +1,5 @@
--- A text on one line: control characters and those that turn the direction of text are gone, a run of white space of any
--- kind is one space, none stands at either end. What is invisible and belongs inside words and emoji stays.
+-- A text on one line: control characters and those that turn the direction of text are gone, a run of white space of
+-- any kind is one space, none stands at either end. What is invisible and belongs inside words and emoji stays.
 -- Guarantee: never an error, the same in every locale; doing it twice changes nothing; null stays null.
 create or replace function platform.one_line(p_text text) returns text language sql immutable parallel safe as $$
     select btrim(regexp_replace(regexp_replace(p_text,

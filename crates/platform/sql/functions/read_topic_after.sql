@@ -17,7 +17,8 @@ begin
          where m.workspace_id = p_workspace_id and m.topic = p_topic
            and m.xid >= after_xid and m.xid < horizon and (m.xid, m.id) > (after_xid, after_id)
          order by m.xid, m.id limit p_limit;
-    -- Retention may have run in between, and what it took would be missing without a word. Volatile, so that this looks again.
+    -- Retention may have run in between, and what it took would be missing without a word. Volatile, so that this looks
+    -- again.
     if after_xid <= (select f.xid from bus.forgotten f) then
         raise exception 'what followed position % is not kept any more', p_position using errcode = 'ZP006';
     end if;

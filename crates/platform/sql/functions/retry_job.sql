@@ -1,5 +1,6 @@
 -- An operator asks for a failed job again: it gets a fresh set of attempts. Says whether it was a failed job.
-create or replace function ops.retry_job(p_workspace_id uuid, p_id bigint, p_operator text, p_reason text) returns boolean
+create or replace function ops.retry_job(p_workspace_id uuid, p_id bigint, p_operator text, p_reason text)
+returns boolean
 language plpgsql as $$
 begin
     update ops.jobs set status = 'queued', forgiven = attempts, next_run_at = platform.now()

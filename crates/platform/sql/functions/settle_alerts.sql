@@ -1,10 +1,11 @@
 -- Brings the alerts of a module in step with what was found: the only function that raises, tells and clears.
 -- Guarantees: an alert is told when it is raised; when it has grown (a new subject or a higher count), at most once
 -- a minute; and again after the time that the finding names, while any subject of it is not acknowledged. What is no
--- longer found is cleared, except in the workspaces p_unknown, where nobody could look. State, journal, bus and one
--- job for each target are one transaction: an alert is neither lost nor told twice, and a target that fails does not
--- repeat the others. If the targets cannot be found, that is recorded, and the alert is raised all the same. `told`
--- and `cleared` count alerts, not subjects.
+-- longer found is cleared, except in the workspaces p_unknown, where nobody could look. What is found again within ten
+-- minutes is the same alert, reopened: whoever took it on still has it, and it is not told as a new one. State,
+-- journal, bus and one job for each target are one transaction: an alert is neither lost nor told twice, and a target
+-- that fails does not repeat the others. If the targets cannot be found, that is recorded, and the alert is raised all
+-- the same. `told` and `cleared` count alerts, not subjects.
 create or replace function ops.settle_alerts(
     p_module text, p_found ops.findings[], p_unknown uuid[], out told int, out cleared int
 ) language plpgsql as $$
@@ -22,7 +23,25 @@ begin
           from unnest(p_found) f order by f.workspace_id, f.alert, left(f.subject, 200));
     delete from ops.alerts a using unnest(p_found) f
      where a.workspace_id = f.workspace_id and a.module = p_module and a.alert = f.alert and a.subject = f.subject
-       and a.cleared_at is not null;
+       and a.cleared_at <= now_ts - interval '10 minutes';
+    for trouble in
+        with back as (
+            update ops.alerts a set cleared_at = null from unnest(p_found) f
+             where a.workspace_id = f.workspace_id and a.module = p_module and a.alert = f.alert
+               and a.subject = f.subject and a.cleared_at is not null
+            returning a.workspace_id, a.alert, a.subject
+        )
+        -- As it was before this statement: an alert of which another subject stayed open was never over.
+        select b.workspace_id, b.alert, array_agg(b.subject order by b.subject) as subjects
+          from back b
+         where not exists (select from ops.alerts a
+                            where a.workspace_id = b.workspace_id and a.module = p_module and a.alert = b.alert
+                              and a.cleared_at is null)
+         group by 1, 2 order by 1, 2
+    loop
+        perform ops.announce_alert(trouble.workspace_id, p_module, trouble.alert, 'reopened',
+                                   jsonb_build_object('subjects', trouble.subjects[1:20]));
+    end loop;
     insert into ops.alerts as a (workspace_id, module, alert, subject, count, sample, since, why, raised_at)
     select f.workspace_id, p_module, f.alert, f.subject, f.count, f.sample, f.since, f.why, now_ts
       from unnest(p_found) f

@@ -12,7 +12,8 @@ declare
     period_end timestamptz;
     removed_xid xid8;
 begin
-    -- One process at a time, because the others would only find the work done; and none while somebody installs, who locks the same tables.
+    -- One process at a time, because the others would only find the work done; and none while somebody installs, who
+    -- locks the same tables.
     if not pg_try_advisory_xact_lock(hashtext('beresta.install')) then
         return;
     end if;
@@ -57,7 +58,8 @@ begin
               from bus.messages_default where ts < platform.now() - journal.keep;
             update bus.forgotten set xid = removed_xid where removed_xid > xid;
         end if;
-        execute format('delete from %s_default where ts < platform.now() - %L::interval', journal.table_name, journal.keep);
+        execute format('delete from %s_default where ts < platform.now() - %L::interval', journal.table_name,
+                       journal.keep);
     end loop;
 end
 $$;

@@ -59,7 +59,7 @@ impl fmt::Debug for AlertTeller {
 }
 
 #[derive(Deserialize)]
-struct Payload {
+struct AlertPayload {
     module: String,
     alert: String,
     #[serde(flatten)]
@@ -75,7 +75,7 @@ pub fn register(registry: &mut Registry, teller: AlertTeller) {
 
 impl AlertTeller {
     async fn tell(&self, job: &Job) -> Result<(), JobError> {
-        let Payload { module, alert, target } = job.payload()?;
+        let AlertPayload { module, alert, target } = job.payload()?;
         let filter = AlertFilter { module: Some(module), alert: Some(alert), is_cleared: false };
         let mut told_at = None;
         // An alert that is over meanwhile is told no more; one that was told again while the message was under way is told as it is now.

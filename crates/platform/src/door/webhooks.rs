@@ -12,6 +12,7 @@ use axum::{
     body::Bytes,
     extract::{Request, State},
     http::StatusCode,
+    response::{IntoResponse, Response},
     routing::post,
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -55,12 +56,21 @@ impl BotModule {
         F: Fn(App, BotUpdate) -> R + Send + Sync + 'static,
         R: Future<Output = Result<(), Failure>> + Send + 'static,
     {
+        Self::answering(name, move |app, update| receive(app, update).map(|done| done.map(|()| StatusCode::OK.into_response())))
+    }
+
+    /// A module that says something to the provider beyond that it took the update.
+    pub fn answering<F, R>(name: &'static str, receive: F) -> Self
+    where
+        F: Fn(App, BotUpdate) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response, Failure>> + Send + 'static,
+    {
         Self { name, receive: Arc::new(move |app, update| receive(app, update).boxed()) }
     }
 }
 
 type BotModules = Arc<[BotModule]>;
-type Received = BoxFuture<'static, Result<(), Failure>>;
+type Received = BoxFuture<'static, Result<Response, Failure>>;
 
 /// The webhooks of the bots that serve these modules.
 pub fn router(modules: impl Into<BotModules>) -> Router<App> {
@@ -78,28 +88,28 @@ pub struct Docs;
 /// Take an update of MAX.
 #[utoipa::path(post, path = "/hooks/max", request_body = Object,
     params(("X-Max-Bot-Api-Secret" = String, Header, description = "the secret of a `bot_webhook` endpoint")),
-    responses((status = 200, description = "taken; the body is empty"), (status = 401), (status = 503)))]
+    responses((status = 200, description = "taken"), (status = 401), (status = 503)))]
 async fn hook_max(
     State(app): State<App>,
     Extension(modules): Extension<BotModules>,
     request: Request,
-) -> Result<StatusCode, Failure> {
+) -> Result<Response, Failure> {
     receive(app, &modules, MAX, request).await
 }
 
 /// Take an update of Telegram.
 #[utoipa::path(post, path = "/hooks/telegram", request_body = Object,
     params(("X-Telegram-Bot-Api-Secret-Token" = String, Header, description = "the secret of a `bot_webhook` endpoint")),
-    responses((status = 200, description = "taken; the body is empty"), (status = 401), (status = 503)))]
+    responses((status = 200, description = "taken"), (status = 401), (status = 503)))]
 async fn hook_telegram(
     State(app): State<App>,
     Extension(modules): Extension<BotModules>,
     request: Request,
-) -> Result<StatusCode, Failure> {
+) -> Result<Response, Failure> {
     receive(app, &modules, TELEGRAM, request).await
 }
 
-async fn receive(app: App, modules: &[BotModule], entrance: Entrance, request: Request) -> Result<StatusCode, Failure> {
+async fn receive(app: App, modules: &[BotModule], entrance: Entrance, request: Request) -> Result<Response, Failure> {
     let unknown = || Problem::unauthorized("this webhook secret is not known");
     let secret = entrance.secret(request.headers()).map(ToOwned::to_owned);
     let limits = request.extensions().get::<Limits>().copied().unwrap_or_default();
@@ -115,11 +125,12 @@ async fn receive(app: App, modules: &[BotModule], entrance: Entrance, request: R
         Passage::Unknown | Passage::RateLimited { .. } => return Err(unknown().into()),
     };
     let (Some(bot_id), Some(serves), Some(provider)) = (admission.bot_id, &admission.serves, entrance.provider) else {
-        return Err(unknown().into());
+        tracing::warn!(workspace.id = %admission.workspace_id, endpoint.id = %admission.endpoint_id, "door.no_bot");
+        return Ok(StatusCode::OK.into_response());
     };
     if admission.is_on != Some(true) {
         tracing::warn!(workspace.id = %admission.workspace_id, bot.id = %bot_id, "door.bot_is_off");
-        return Ok(StatusCode::OK);
+        return Ok(StatusCode::OK.into_response());
     }
     let Some(module) = modules.iter().find(|module| module.name == serves) else {
         tracing::error!(workspace.id = %admission.workspace_id, bot.id = %bot_id, module = serves, "door.no_such_module");
@@ -135,6 +146,5 @@ async fn receive(app: App, modules: &[BotModule], entrance: Entrance, request: R
         body,
         oversize,
     };
-    (module.receive)(app, update).await?;
-    Ok(StatusCode::OK)
+    (module.receive)(app, update).await
 }

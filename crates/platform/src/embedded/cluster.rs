@@ -10,7 +10,7 @@ use std::{
 
 use nix::{sys::signal::kill, unistd::Pid};
 
-use super::{Config, Error, binaries::Binaries, io_error, open_lock, os_user, os_user::OsUser, short_hash};
+use super::{ClusterConfig, Error, binaries::Binaries, io_error, open_lock, os_user, os_user::OsUser, short_hash};
 
 /// Generous: after a crash the server first replays up to its whole log.
 const START_MAX: Duration = Duration::from_mins(5);
@@ -29,7 +29,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn new(home: PathBuf, binaries: Binaries, user: Option<OsUser>, config: &Config) -> Self {
+    pub(super) fn new(home: PathBuf, binaries: Binaries, user: Option<OsUser>, config: &ClusterConfig) -> Self {
         let inside = home.join("run");
         let socket_dir = if inside.as_os_str().len() <= SOCKET_DIR_BYTES_MAX {
             inside

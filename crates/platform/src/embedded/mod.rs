@@ -36,7 +36,7 @@ pub enum Use {
 }
 
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ClusterConfig {
     pub data_dir: PathBuf,
     pub mode: Use,
     /// Off only for tests, whose data may die with the machine.
@@ -48,7 +48,7 @@ pub struct Config {
     pub progress: fn(&str),
 }
 
-impl Config {
+impl ClusterConfig {
     pub fn new(data_dir: impl Into<PathBuf>, mode: Use) -> Self {
         Self {
             data_dir: data_dir.into(),
@@ -93,12 +93,12 @@ fn io_error(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Error {
 /// A running server that this process uses. It goes on while anybody uses it.
 #[derive(Clone, Debug)]
 pub struct Embedded {
-    inner: Arc<Inner>,
+    inner: Arc<ClusterInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    config: Config,
+struct ClusterInner {
+    config: ClusterConfig,
     cluster: Cluster,
     /// Reaped here when it dies; absent when another process started the server.
     server: Mutex<Option<Child>>,
@@ -108,14 +108,14 @@ struct Inner {
 
 impl Embedded {
     /// Starts the server, or joins the one that runs.
-    pub async fn start(config: Config) -> Result<Self, Error> {
+    pub async fn start(config: ClusterConfig) -> Result<Self, Error> {
         tokio::task::spawn_blocking(move || Self::start_blocking(config))
             .await
             .unwrap_or_else(|join| std::panic::resume_unwind(join.into_panic()))
     }
 
-    pub fn start_blocking(config: Config) -> Result<Self, Error> {
-        let place = Place::prepare(&config)?;
+    pub fn start_blocking(config: ClusterConfig) -> Result<Self, Error> {
+        let place = ClusterPlace::prepare(&config)?;
         let owner_lock = match config.mode {
             Use::Own => Some(own(&place.data_dir)?),
             Use::Share => None,
@@ -129,7 +129,8 @@ impl Embedded {
         watchdog::spawn(&cluster.home, config.linger)?;
         let server = cluster.ensure_running(config.progress)?;
         drop(start_lock);
-        let inner = Inner { config, cluster, server: Mutex::new(server), _users_lock: users_lock, _owner_lock: owner_lock };
+        let inner =
+            ClusterInner { config, cluster, server: Mutex::new(server), _users_lock: users_lock, _owner_lock: owner_lock };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -182,25 +183,25 @@ impl Embedded {
 
 /// The URL of the server that runs for this data directory, without starting one.
 pub fn running_url(data_dir: &Path, database: &str) -> Result<String, Error> {
-    let config = Config::new(data_dir, Use::Share);
+    let config = ClusterConfig::new(data_dir, Use::Share);
     let not_running = || Error::NotRunning { data_dir: data_dir.to_owned() };
     if !data_dir.exists() {
         return Err(not_running());
     }
-    let place = Place::prepare(&config)?;
+    let place = ClusterPlace::prepare(&config)?;
     let cluster = Cluster::new(place.home, Binaries::none(), place.user, &config);
     cluster.server_pid().map(|_| cluster.url(database)).ok_or_else(not_running)
 }
 
 /// Where the cluster of a data directory lives and who runs it.
-struct Place {
+struct ClusterPlace {
     data_dir: PathBuf,
     home: PathBuf,
     user: Option<OsUser>,
 }
 
-impl Place {
-    fn prepare(config: &Config) -> Result<Self, Error> {
+impl ClusterPlace {
+    fn prepare(config: &ClusterConfig) -> Result<Self, Error> {
         let user = OsUser::for_server()?;
         let data_dir = &config.data_dir;
         let make = |dir: &Path, mode: u32| {

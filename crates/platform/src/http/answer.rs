@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use kernel::{Correlation, Envelope, Meta, Problem};
+use kernel::{Correlation, Envelope, EnvelopeMeta, Problem};
 use serde::Serialize;
 
 use super::layers;
@@ -77,8 +77,8 @@ fn respond<T: Serialize>(status: StatusCode, envelope: &Envelope<T>) -> Response
     (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-fn meta() -> Meta {
-    layers::with_request(|request| Meta {
+fn meta() -> EnvelopeMeta {
+    layers::with_request(|request| EnvelopeMeta {
         source: request.map_or_else(|| "beresta".to_owned(), |request| request.source.clone()),
         ts: jiff::Timestamp::now(),
         correlation: Correlation {

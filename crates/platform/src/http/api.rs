@@ -33,7 +33,7 @@ pub fn router() -> Router<App> {
 #[derive(OpenApi)]
 #[openapi(
     paths(get_me, list_jobs, get_job, retry_job, list_journal, list_alerts, acknowledge_alert),
-    components(schemas(kernel::ErrorBody, kernel::Meta))
+    components(schemas(kernel::ErrorBody, kernel::EnvelopeMeta))
 )]
 pub struct Docs;
 

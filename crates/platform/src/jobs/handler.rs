@@ -115,12 +115,12 @@ impl JobType {
     }
 }
 
-pub(super) type Handler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync>;
+pub(super) type JobHandler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync>;
 
 /// Every type of job that this process can run.
 #[derive(Clone, Default)]
 pub struct Registry {
-    pub(super) types: BTreeMap<&'static str, (JobType, Handler)>,
+    pub(super) types: BTreeMap<&'static str, (JobType, JobHandler)>,
 }
 
 impl Registry {
@@ -135,7 +135,7 @@ impl Registry {
         R: Future<Output = Result<(), JobError>> + Send + 'static,
     {
         let name = job_type.name;
-        let handler: Handler = Arc::new(move |job| handler(job).boxed());
+        let handler: JobHandler = Arc::new(move |job| handler(job).boxed());
         let before = self.types.insert(name, (job_type, handler));
         assert!(before.is_none(), "the job type {name} is registered twice");
     }
@@ -146,6 +146,14 @@ impl Registry {
             let before = self.types.insert(name, registered);
             assert!(before.is_none(), "the job type {name} is registered twice");
         }
+    }
+
+    /// Lets the queue take jobs of these types before anybody runs them.
+    pub async fn put_types(&self, db: &crate::Db) -> Result<(), crate::DbError> {
+        for (job_type, _) in self.types.values() {
+            super::store::register_job_type(db.pool(), job_type).await?;
+        }
+        Ok(())
     }
 
     pub fn names(&self) -> Vec<&'static str> {

@@ -6,21 +6,21 @@ use tokio::time::Instant;
 
 use super::store::After;
 
-pub(super) struct Lanes {
-    lanes: HashMap<&'static str, Lane>,
+pub(super) struct JobLanes {
+    lanes: HashMap<&'static str, JobLane>,
     next_sweep: Instant,
 }
 
 /// One type of job.
 #[derive(Clone, Copy)]
-struct Lane {
+struct JobLane {
     after: After,
     idle_until: Option<Instant>,
 }
 
-const FRESH: Lane = Lane { after: After::START, idle_until: None };
+const FRESH: JobLane = JobLane { after: After::START, idle_until: None };
 
-impl Lanes {
+impl JobLanes {
     pub(super) fn new(names: &[&'static str]) -> Self {
         Self { lanes: names.iter().map(|name| (*name, FRESH)).collect(), next_sweep: Instant::now() }
     }

@@ -5,9 +5,11 @@
 
 mod handler;
 mod lanes;
+mod now;
 mod runner;
 pub mod store;
 
 pub use handler::{Job, JobError, JobType, Registry};
+pub use now::{RanNow, run_now};
 pub use runner::{Drained, Runner};
 pub use store::{NewJob, enqueue, enqueue_many};

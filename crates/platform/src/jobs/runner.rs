@@ -14,16 +14,16 @@ use std::{
 };
 
 use futures::FutureExt;
-use kernel::{Clock, Next, redact};
+use kernel::{Clock, NextTry, redact};
 use serde_json::json;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Job, JobError, JobType, Registry,
-    handler::Handler,
-    lanes::Lanes,
-    store::{self, After, Failure, Lease, Wanted},
+    handler::JobHandler,
+    lanes::JobLanes,
+    store::{self, After, JobFailure, Lease, WantedJobs},
 };
 use crate::{
     Db, DbError,
@@ -59,7 +59,7 @@ pub struct Runner {
 
 struct Running {
     job_type: JobType,
-    handler: Handler,
+    handler: JobHandler,
     slots: Semaphore,
     held: AtomicUsize,
 }
@@ -109,14 +109,14 @@ pub struct Drained {
 }
 
 #[derive(Clone)]
-enum Ended {
+pub(super) enum EndedJob {
     Succeeded(Lease),
-    Failed(Failure),
+    Failed(JobFailure),
     /// Claimed, but never started.
     Released(Lease),
 }
 
-impl Ended {
+impl EndedJob {
     fn lease(&self) -> Lease {
         match self {
             Self::Succeeded(lease) | Self::Released(lease) => *lease,
@@ -126,7 +126,7 @@ impl Ended {
 }
 
 /// How an attempt at a job of this type ended.
-type End = (&'static str, Ended);
+type End = (&'static str, EndedJob);
 
 impl Runner {
     pub fn new(db: Db, registry: Registry, worker_id: impl Into<String>) -> Self {
@@ -180,19 +180,22 @@ impl Runner {
             store::fire_schedules(self.db.pool()).await?;
             store::expire_leases(self.db.pool(), &self.names).await?;
             let wanted: Vec<_> =
-                self.names.iter().map(|name| Wanted { job_type: name, limit: 100, after: After::START }).collect();
+                self.names.iter().map(|name| WantedJobs { job_type: name, limit: 100, after: After::START }).collect();
             let jobs = store::claim_jobs(self.db.pool(), &self.worker_id, &wanted).await?;
             if jobs.is_empty() {
                 return Ok(drained);
             }
             drained.picked += jobs.len();
-            let runs = jobs.into_iter().map(|job| run_one(&self.types[&*job.job_type], job, self.db.clock()));
+            let runs = jobs.into_iter().map(|job| {
+                let running = &self.types[&*job.job_type];
+                run_one(&running.job_type, &running.handler, job, self.db.clock())
+            });
             let ended = futures::future::join_all(runs).await;
             let (mut completed, mut failed) = (Vec::new(), Vec::new());
             for end in ended {
                 match end {
-                    Ended::Succeeded(lease) | Ended::Released(lease) => completed.push(lease),
-                    Ended::Failed(failure) => failed.push(failure),
+                    EndedJob::Succeeded(lease) | EndedJob::Released(lease) => completed.push(lease),
+                    EndedJob::Failed(failure) => failed.push(failure),
                 }
             }
             drained.succeeded += store::complete_jobs(self.db.pool(), &completed).await?.len();
@@ -208,7 +211,7 @@ impl Runner {
         ended: &mpsc::UnboundedSender<End>,
     ) {
         let mut news = self.db.wake().subscribe(Topic::JOBS);
-        let mut lanes = Lanes::new(&self.names);
+        let mut lanes = JobLanes::new(&self.names);
         while !stop.is_cancelled() {
             // Armed before looking, so that what comes in between is not slept over.
             if news.has_changed().unwrap_or(false) {
@@ -250,18 +253,18 @@ impl Runner {
 
     /// How many of each type to ask for: only types that may have something, and enough room to make a claim worth
     /// its commit.
-    fn wanted(&self, lanes: &Lanes) -> Vec<Wanted> {
+    fn wanted(&self, lanes: &JobLanes) -> Vec<WantedJobs> {
         let room = |name: &&'static str| {
             let running = &self.types[*name];
             let held = running.held.load(Ordering::Acquire);
             let limit = running.held_max().saturating_sub(held);
             let has_room = held <= running.held_max() / 2;
-            (has_room && !lanes.is_idle(name)).then(|| Wanted { job_type: name, limit, after: lanes.after(name) })
+            (has_room && !lanes.is_idle(name)).then(|| WantedJobs { job_type: name, limit, after: lanes.after(name) })
         };
         self.names.iter().filter_map(room).collect()
     }
 
-    async fn claim(&self, wanted: &[Wanted], lanes: &mut Lanes) -> Result<Vec<Job>, DbError> {
+    async fn claim(&self, wanted: &[WantedJobs], lanes: &mut JobLanes) -> Result<Vec<Job>, DbError> {
         let jobs = store::claim_jobs(self.db.pool(), &self.worker_id, wanted).await?;
         metrics::counter!("beresta_jobs_claimed_total").increment(jobs.len() as u64);
         {
@@ -277,7 +280,7 @@ impl Runner {
     }
 
     /// For types that had nothing after the place they had come to: from the beginning there may be something. If not, they sleep.
-    async fn rest(&self, empty: &[&'static str], lanes: &mut Lanes) -> Result<(), DbError> {
+    async fn rest(&self, empty: &[&'static str], lanes: &mut JobLanes) -> Result<(), DbError> {
         for name in empty {
             if !lanes.rewind(name) {
                 lanes.sleep(name, self.until_due(name).await?);
@@ -287,7 +290,7 @@ impl Runner {
     }
 
     /// Looks after what nobody else does: leases that ran out, schedules that are due, jobs that were given back.
-    async fn sweep(&self, lanes: &mut Lanes) -> Result<(), DbError> {
+    async fn sweep(&self, lanes: &mut JobLanes) -> Result<(), DbError> {
         let held = self.shared.held();
         if !held.is_empty() {
             // Our own first: the database may have been away for longer than a lease.
@@ -329,10 +332,10 @@ impl Runner {
                 slot = running.slots.acquire() => slot.ok(),
             };
             let end = match slot {
-                None => Ended::Released(lease),
+                None => EndedJob::Released(lease),
                 Some(_slot) => tokio::select! {
-                    end = run_one(running, job, &clock) => end,
-                    () = abort.cancelled() => Ended::Failed(Failure {
+                    end = run_one(&running.job_type, &running.handler, job, &clock) => end,
+                    () = abort.cancelled() => EndedJob::Failed(JobFailure {
                         lease,
                         error: error_json("interrupted", "the process stopped before this attempt had finished"),
                         retry_in: Some(Duration::ZERO),
@@ -351,28 +354,28 @@ impl Runner {
 }
 
 /// The types that were asked for and had nothing.
-fn empty_of(wanted: &[Wanted], jobs: &[Job]) -> Vec<&'static str> {
+fn empty_of(wanted: &[WantedJobs], jobs: &[Job]) -> Vec<&'static str> {
     wanted.iter().map(|wanted| wanted.job_type).filter(|name| !jobs.iter().any(|job| job.job_type == *name)).collect()
 }
 
-async fn run_one(running: &Running, job: Job, clock: &Clock) -> Ended {
+pub(super) async fn run_one(job_type: &JobType, handler: &JobHandler, job: Job, clock: &Clock) -> EndedJob {
     let lease = Lease::from(&job);
     let (attempts, created_at) = (job.attempt - job.forgiven, job.created_at);
     // Inside the net from its first line on: a handler may panic before it ever waits.
-    let work = AssertUnwindSafe(async { (running.handler)(job).await }).catch_unwind();
-    let error = match tokio::time::timeout(running.job_type.timeout, work).await {
-        Ok(Ok(Ok(()))) => return Ended::Succeeded(lease),
+    let work = AssertUnwindSafe(async { handler(job).await }).catch_unwind();
+    let error = match tokio::time::timeout(job_type.timeout, work).await {
+        Ok(Ok(Ok(()))) => return EndedJob::Succeeded(lease),
         Ok(Ok(Err(error))) => error,
         Ok(Err(_panic)) => JobError::retry("the handler of this job panicked; the server's log says where"),
-        Err(_elapsed) => JobError::retry(format!("the attempt took longer than {:?}", running.job_type.timeout)),
+        Err(_elapsed) => JobError::retry(format!("the attempt took longer than {:?}", job_type.timeout)),
     };
     let age = Duration::try_from(clock.now().duration_since(created_at)).unwrap_or_default();
-    let next = running.job_type.policy.next(attempts, age, error.retry_after, rand::random());
+    let next = job_type.policy.next(attempts, age, error.retry_after, rand::random());
     let retry_in = match next {
-        Next::RetryIn(wait) if !error.is_final => Some(wait.min(RETRY_MAX)),
+        NextTry::RetryIn(wait) if !error.is_final => Some(wait.min(RETRY_MAX)),
         _ => None,
     };
-    Ended::Failed(Failure { lease, error: error_json("handler", &error.message), retry_in })
+    EndedJob::Failed(JobFailure { lease, error: error_json("handler", &error.message), retry_in })
 }
 
 fn error_json(code: &str, message: &str) -> serde_json::Value {
@@ -384,7 +387,7 @@ fn error_json(code: &str, message: &str) -> serde_json::Value {
 async fn finish(db: Db, shared: Arc<Shared>, mut ended: mpsc::UnboundedReceiver<End>) {
     let mut batch = Vec::with_capacity(FINISH_MAX);
     while ended.recv_many(&mut batch, FINISH_MAX).await > 0 {
-        let ends: Vec<Ended> = batch.iter().map(|(_, end)| end.clone()).collect();
+        let ends: Vec<EndedJob> = batch.iter().map(|(_, end)| end.clone()).collect();
         if end_until_done(&db, &ends).await.is_err() {
             // Something in it cannot be stored: the others must not pay for it.
             for end in ends {
@@ -403,7 +406,7 @@ async fn finish(db: Db, shared: Arc<Shared>, mut ended: mpsc::UnboundedReceiver<
 
 /// Ends a batch, waiting for a database that is away. Ending twice is harmless, because only the lease that runs a
 /// job can end it.
-async fn end_until_done(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
+pub(super) async fn end_until_done(db: &Db, batch: &[EndedJob]) -> Result<(), DbError> {
     let mut pause = Duration::from_millis(50);
     loop {
         match within(ANSWER_MAX, end_batch(db, batch)).await {
@@ -415,13 +418,13 @@ async fn end_until_done(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
     }
 }
 
-async fn end_batch(db: &Db, batch: &[Ended]) -> Result<(), DbError> {
+async fn end_batch(db: &Db, batch: &[EndedJob]) -> Result<(), DbError> {
     let (mut succeeded, mut failed, mut released) = (Vec::new(), Vec::new(), Vec::new());
     for end in batch {
         match end {
-            Ended::Succeeded(lease) => succeeded.push(*lease),
-            Ended::Failed(failure) => failed.push(failure.clone()),
-            Ended::Released(lease) => released.push(*lease),
+            EndedJob::Succeeded(lease) => succeeded.push(*lease),
+            EndedJob::Failed(failure) => failed.push(failure.clone()),
+            EndedJob::Released(lease) => released.push(*lease),
         }
     }
     if !succeeded.is_empty() {

@@ -115,7 +115,7 @@ pub async fn fire_schedules(db: impl PgExecutor<'_>) -> Result<i32, DbError> {
 
 /// How many jobs of a type to claim, and after which one to look.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct WantedJobs {
     pub job_type: &'static str,
     pub limit: usize,
     pub after: After,
@@ -137,7 +137,7 @@ impl After {
     }
 }
 
-pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[Wanted]) -> Result<Vec<Job>, DbError> {
+pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[WantedJobs]) -> Result<Vec<Job>, DbError> {
     let types: Vec<&str> = wanted.iter().map(|wanted| wanted.job_type).collect();
     let limits: Vec<i32> = wanted.iter().map(|wanted| i32::try_from(wanted.limit).unwrap_or(i32::MAX)).collect();
     let times: Vec<jiff_sqlx::Timestamp> = wanted.iter().map(|wanted| wanted.after.time.to_sqlx()).collect();
@@ -150,6 +150,23 @@ pub async fn claim_jobs(db: impl PgExecutor<'_>, worker_id: &str, wanted: &[Want
         .bind(ids)
         .fetch_all(db)
         .await?;
+    read_jobs(&rows)
+}
+
+/// Leases due jobs of one workspace.
+pub async fn claim_workspace_jobs(
+    db: impl PgExecutor<'_>,
+    workspace: WorkspaceId,
+    worker_id: &str,
+    types: &[&'static str],
+    limit: i32,
+) -> Result<Vec<Job>, DbError> {
+    let query = sqlx::query("select * from ops.claim_workspace_jobs($1, $2, $3, $4)");
+    let rows = query.bind(workspace.uuid()).bind(worker_id).bind(types).bind(limit).fetch_all(db).await?;
+    read_jobs(&rows)
+}
+
+fn read_jobs(rows: &[sqlx::postgres::PgRow]) -> Result<Vec<Job>, DbError> {
     rows.iter()
         .map(|row| {
             Ok(Job {
@@ -223,14 +240,14 @@ async fn by_lease(db: impl PgExecutor<'_>, call: &'static str, leases: &[Lease])
 
 /// An attempt that failed: its error, and the wait before the next one (absent: there is none).
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct JobFailure {
     pub lease: Lease,
     pub error: Value,
     pub retry_in: Option<Duration>,
 }
 
 /// Ends attempts that failed; returns those that still held their lease, and whether they are over.
-pub async fn fail_jobs(db: impl PgExecutor<'_>, failures: &[Failure]) -> Result<Vec<(i64, bool)>, DbError> {
+pub async fn fail_jobs(db: impl PgExecutor<'_>, failures: &[JobFailure]) -> Result<Vec<(i64, bool)>, DbError> {
     let failures = in_order(failures, |failure| failure.lease);
     let leases: Vec<Lease> = failures.iter().map(|failure| failure.lease).collect();
     let (workspaces, ids, lease_ids) = columns(&leases);

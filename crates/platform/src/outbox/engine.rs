@@ -4,8 +4,8 @@ use std::{
     collections::{HashMap, HashSet},
     panic::AssertUnwindSafe,
     sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -21,9 +21,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 use super::{
-    Limits, Outbox,
-    lanes::{Held, Lanes},
-    record::{Ended, Finished, record_all},
+    Outbox, OutboxLimits,
+    lanes::{Held, WorkspaceLanes},
+    record::{EndedEffect, Finished, record_all},
 };
 use crate::{
     DbError,
@@ -38,6 +38,10 @@ const LOOK_WHILE_IDLE: Duration = Duration::from_secs(5);
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// Workspaces that are claimed for at once.
 const CLAIMS_AT_ONCE: usize = 4;
+/// How long a round waits for the visit of one workspace; then it goes on without it, and the visit comes to its end by itself.
+const VISIT_MAX: Duration = Duration::from_secs(2);
+/// Visits that a round goes on without: each holds a connection.
+const LEFT_BEHIND_MAX: usize = 8;
 /// A worker that was stopped for longer than this asks whether the effect is still its own before it touches the network.
 const TRUST_LEASE_FOR: Duration = Duration::from_secs(2);
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(500);
@@ -48,7 +52,7 @@ const STOP_MAX: Duration = Duration::from_mins(1);
 
 /// A worker on one outbox.
 pub struct Engine<T: Outbox> {
-    inner: Arc<Inner<T>>,
+    inner: Arc<EngineInner<T>>,
 }
 
 impl<T: Outbox> Clone for Engine<T> {
@@ -57,20 +61,22 @@ impl<T: Outbox> Clone for Engine<T> {
     }
 }
 
-struct Inner<T> {
+struct EngineInner<T> {
     outbox: T,
-    limits: Limits,
+    limits: OutboxLimits,
     /// The first part of every claim token of this worker.
     worker: String,
     claims: AtomicU64,
     in_flight: AtomicUsize,
-    /// An effect has ended: there may be room, and what waited for it may go.
+    /// An effect or a visit that nobody waited for has ended: there may be room, and what waited for it may go.
     ended: Notify,
-    lanes: Lanes,
+    lanes: WorkspaceLanes,
+    /// The workspaces whose visit has not come to its end: there is one at a time.
+    visited: Mutex<HashSet<WorkspaceId>>,
     tasks: TaskTracker,
 }
 
-type Results<T> = mpsc::UnboundedSender<Ended<<T as Outbox>::Effect, <T as Outbox>::Outcome>>;
+type ResultSender<T> = mpsc::UnboundedSender<EndedEffect<<T as Outbox>::Effect, <T as Outbox>::Outcome>>;
 
 /// What a round came to.
 #[derive(Debug, Default)]
@@ -85,15 +91,16 @@ struct Round {
 }
 
 impl<T: Outbox> Engine<T> {
-    pub fn new(outbox: T, limits: Limits) -> Self {
-        let inner = Inner {
+    pub fn new(outbox: T, limits: OutboxLimits) -> Self {
+        let inner = EngineInner {
             outbox,
             limits,
             worker: Uuid::new_v4().simple().to_string()[..8].to_owned(),
             claims: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
             ended: Notify::new(),
-            lanes: Lanes::default(),
+            lanes: WorkspaceLanes::default(),
+            visited: Mutex::default(),
             tasks: TaskTracker::new(),
         };
         Self { inner: Arc::new(inner) }
@@ -121,7 +128,7 @@ impl<T: Outbox> Engine<T> {
         let recording = tokio::spawn(record_all(self.clone(), receiver));
         let mut started = 0;
         loop {
-            let round = self.round(&results, 0).await?;
+            let round = self.round(&results, 0, Duration::MAX).await?;
             started += round.started;
             if let Some(error) = round.trouble {
                 return Err(error);
@@ -158,7 +165,7 @@ impl<T: Outbox> Engine<T> {
         self.inner.in_flight.load(Ordering::Acquire)
     }
 
-    async fn go_round(&self, results: &Results<T>, stop: &CancellationToken) {
+    async fn go_round(&self, results: &ResultSender<T>, stop: &CancellationToken) {
         let mut news = self.outbox().db().wake().subscribe(T::TOPIC);
         let mut last_round = Instant::now();
         let mut pace = T::PACE.shortest;
@@ -169,7 +176,7 @@ impl<T: Outbox> Engine<T> {
             }
             last_round = Instant::now();
             news.borrow_and_update();
-            let round = self.round(results, number).await;
+            let round = self.round(results, number, VISIT_MAX).await;
             let round = round.unwrap_or_else(|error| Round { is_any: true, trouble: Some(error), ..Round::default() });
             if let Some(error) = &round.trouble {
                 tracing::warn!(%error, outbox = T::NAME, "outbox.round");
@@ -201,8 +208,9 @@ impl<T: Outbox> Engine<T> {
         until.unwrap_or(longest).clamp(Duration::from_millis(20), longest)
     }
 
-    /// One round over all workspaces, beginning with another one each time.
-    async fn round(&self, results: &Results<T>, number: usize) -> Result<Round, DbError> {
+    /// One round over all workspaces, beginning with another one each time. A workspace whose visit takes longer than `patience` keeps the others
+    /// waiting no more.
+    async fn round(&self, results: &ResultSender<T>, number: usize, patience: Duration) -> Result<Round, DbError> {
         let mut workspaces = self.inner.lanes.busy();
         let due = within(ANSWER_MAX, self.outbox().due_workspaces(&workspaces)).await?;
         workspaces.extend(due);
@@ -212,8 +220,8 @@ impl<T: Outbox> Engine<T> {
         }
         let first = number % workspaces.len();
         workspaces.rotate_left(first);
-        let mut visits = futures::stream::iter(workspaces.into_iter().map(|workspace| self.visit(workspace, results)))
-            .buffer_unordered(CLAIMS_AT_ONCE);
+        let visits = workspaces.into_iter().map(|workspace| self.visit_within(patience, workspace, results));
+        let mut visits = futures::stream::iter(visits).buffer_unordered(CLAIMS_AT_ONCE);
         // Trouble in one workspace must not break off the others in the middle of a claim.
         while let Some(visit) = visits.next().await {
             match visit {
@@ -228,7 +236,56 @@ impl<T: Outbox> Engine<T> {
         Ok(total)
     }
 
-    async fn visit(&self, workspace: WorkspaceId, results: &Results<T>) -> Result<Round, DbError> {
+    /// A visit on a task of its own: to break it off in the middle of a claim would leave what was claimed to nobody.
+    async fn visit_within(
+        &self,
+        patience: Duration,
+        workspace: WorkspaceId,
+        results: &ResultSender<T>,
+    ) -> Result<Round, DbError> {
+        let left_behind = {
+            let mut visited = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner);
+            if !visited.insert(workspace) {
+                return Ok(Round::default());
+            }
+            visited.len().saturating_sub(CLAIMS_AT_ONCE)
+        };
+        let is_late = Arc::new(AtomicBool::new(false));
+        let visit = self.clone().visit_alone(workspace, results.clone(), Arc::clone(&is_late));
+        let mut visit = self.inner.tasks.spawn(visit);
+        let patience = if left_behind < LEFT_BEHIND_MAX { patience } else { Duration::MAX };
+        match tokio::time::timeout(patience, &mut visit).await {
+            Ok(ended) => ended.unwrap_or_else(|_cancelled| Ok(Round::default())),
+            Err(_elapsed) => {
+                is_late.store(true, Ordering::Release);
+                tracing::warn!(outbox = T::NAME, workspace.id = %workspace, "outbox.slow_visit");
+                Ok(Round::default())
+            }
+        }
+    }
+
+    async fn visit_alone(
+        self,
+        workspace: WorkspaceId,
+        results: ResultSender<T>,
+        is_late: Arc<AtomicBool>,
+    ) -> Result<Round, DbError> {
+        let round = AssertUnwindSafe(self.visit(workspace, &results)).catch_unwind().await.unwrap_or_else(|_panic| {
+            tracing::error!(outbox = T::NAME, workspace.id = %workspace, "outbox.visit_panicked");
+            Ok(Round::default())
+        });
+        self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner).remove(&workspace);
+        // Nobody hears any more what it came to: the next round looks.
+        if is_late.load(Ordering::Acquire) {
+            if let Err(error) = &round {
+                tracing::warn!(%error, outbox = T::NAME, workspace.id = %workspace, "outbox.visit");
+            }
+            self.inner.ended.notify_one();
+        }
+        round
+    }
+
+    async fn visit(&self, workspace: WorkspaceId, results: &ResultSender<T>) -> Result<Round, DbError> {
         let (outbox, lanes, limits) = (self.outbox(), &self.inner.lanes, &self.inner.limits);
         if lanes.is_tidy_due(workspace)
             && let Err(error) = within(ANSWER_MAX, outbox.tidy(workspace)).await
@@ -274,7 +331,7 @@ impl<T: Outbox> Engine<T> {
         workspace: WorkspaceId,
         due: Vec<Held>,
         in_flight: &Arc<AtomicUsize>,
-        results: &Results<T>,
+        results: &ResultSender<T>,
     ) -> Result<usize, DbError> {
         let mut by_token: HashMap<String, Vec<Held>> = HashMap::new();
         for held in due {
@@ -307,7 +364,7 @@ impl<T: Outbox> Engine<T> {
         effects: Vec<T::Effect>,
         leased_at: Instant,
         in_flight: &Arc<AtomicUsize>,
-        results: &Results<T>,
+        results: &ResultSender<T>,
     ) {
         for effect in effects {
             self.inner.in_flight.fetch_add(1, Ordering::AcqRel);
@@ -323,7 +380,7 @@ impl<T: Outbox> Engine<T> {
                 };
                 let finished = outcome.map(|outcome| Finished { effect, outcome });
                 // The receiver outlives every task: it ends only when the last sender is gone.
-                let _ = results.send(Ended { workspace, finished, in_flight });
+                let _ = results.send(EndedEffect { workspace, finished, in_flight });
             });
         }
     }

@@ -44,7 +44,7 @@ impl Held {
 }
 
 #[derive(Debug, Default)]
-struct Lane {
+struct WorkspaceLane {
     in_flight: Arc<AtomicUsize>,
     /// When a round last started something here.
     busy_at: Option<Instant>,
@@ -53,14 +53,14 @@ struct Lane {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Lanes {
-    lanes: Mutex<HashMap<WorkspaceId, Lane>>,
+pub(super) struct WorkspaceLanes {
+    lanes: Mutex<HashMap<WorkspaceId, WorkspaceLane>>,
 }
 
-impl Lanes {
+impl WorkspaceLanes {
     /// Where something was started lately, or claims wait. In one order, so that rounds can begin with another workspace each time.
     pub(super) fn busy(&self) -> Vec<WorkspaceId> {
-        let is_busy = |lane: &Lane| !lane.held.is_empty() || lane.busy_at.is_some_and(|at| at.elapsed() < BUSY_FOR);
+        let is_busy = |lane: &WorkspaceLane| !lane.held.is_empty() || lane.busy_at.is_some_and(|at| at.elapsed() < BUSY_FOR);
         let mut busy: Vec<_> = self.lock().iter().filter(|(_, lane)| is_busy(lane)).map(|(id, _)| *id).collect();
         busy.sort_unstable();
         busy
@@ -105,7 +105,7 @@ impl Lanes {
         held
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<WorkspaceId, Lane>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<WorkspaceId, WorkspaceLane>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     panic::AssertUnwindSafe,
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
@@ -29,19 +30,19 @@ pub struct Finished<E, O> {
 }
 
 /// An effect has come to its end; without an outcome when there is nothing to record.
-pub(super) struct Ended<E, O> {
+pub(super) struct EndedEffect<E, O> {
     pub(super) workspace: WorkspaceId,
     pub(super) finished: Option<Finished<E, O>>,
     /// How many are under way in its workspace.
     pub(super) in_flight: Arc<AtomicUsize>,
 }
 
-pub(super) type Results<T> = mpsc::UnboundedReceiver<EndedOf<T>>;
-type EndedOf<T> = Ended<<T as Outbox>::Effect, <T as Outbox>::Outcome>;
+pub(super) type ResultReceiver<T> = mpsc::UnboundedReceiver<EndedOf<T>>;
+type EndedOf<T> = EndedEffect<<T as Outbox>::Effect, <T as Outbox>::Outcome>;
 
 /// Records results until the last one who can send some is gone. Each workspace has one batch under way at most, and waits for no other: a
 /// row that somebody holds in one of them must not outlast the leases of all.
-pub(super) async fn record_all<T: Outbox>(engine: Engine<T>, mut results: Results<T>) {
+pub(super) async fn record_all<T: Outbox>(engine: Engine<T>, mut results: ResultReceiver<T>) {
     let mut batch = Vec::new();
     let mut waiting: BTreeMap<WorkspaceId, Vec<EndedOf<T>>> = BTreeMap::new();
     let mut recording: JoinSet<WorkspaceId> = JoinSet::new();
@@ -100,11 +101,36 @@ async fn record_batch<T: Outbox>(engine: Engine<T>, workspace: WorkspaceId, batc
 /// Calls again and again while the database is away, for what must not be forgotten: the result of something that was done
 /// outside. Nothing when the database refused, or was away for too long.
 pub async fn retry_until_recorded<T, F: Future<Output = Result<T, DbError>>>(what: &str, call: impl Fn() -> F) -> Option<T> {
+    keep_trying(what, call).await.ok()
+}
+
+/// Records `count` results with one call and, if the database refuses them as a whole, each by itself: one that cannot be recorded must not make all the
+/// others be done again. `call` records the results of this range; what it returned, of all that were recorded.
+pub async fn record_together<T, F: Future<Output = Result<Vec<T>, DbError>>>(
+    what: &str,
+    count: usize,
+    call: impl Fn(Range<usize>) -> F,
+) -> Vec<T> {
+    match keep_trying(what, || call(0..count)).await {
+        Ok(recorded) => recorded,
+        // The database was away for so long that the leases have decided.
+        Err(error) if error.is_retryable() || count == 1 => Vec::new(),
+        Err(_refused) => {
+            let mut recorded = Vec::new();
+            for index in 0..count {
+                recorded.extend(keep_trying(what, || call(index..index + 1)).await.unwrap_or_default());
+            }
+            recorded
+        }
+    }
+}
+
+async fn keep_trying<T, F: Future<Output = Result<T, DbError>>>(what: &str, call: impl Fn() -> F) -> Result<T, DbError> {
     let started = Instant::now();
     let mut pause = Duration::from_millis(50);
     loop {
         match db::within(db::ANSWER_MAX, call()).await {
-            Ok(value) => return Some(value),
+            Ok(value) => return Ok(value),
             Err(error) if error.is_retryable() && started.elapsed() < KEEP_TRYING_FOR => {
                 tracing::warn!(%error, what, "outbox.record");
                 tokio::time::sleep(pause).await;
@@ -112,7 +138,7 @@ pub async fn retry_until_recorded<T, F: Future<Output = Result<T, DbError>>>(wha
             }
             Err(error) => {
                 tracing::error!(%error, what, "outbox.record");
-                return None;
+                return Err(error);
             }
         }
     }

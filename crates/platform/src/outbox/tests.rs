@@ -155,7 +155,7 @@ fn effects(count: usize) -> (WorkspaceId, Vec<(WorkspaceId, Uuid)>) {
 }
 
 /// Drains the outbox; what it saw.
-async fn drained(manners: Manners, waiting: Vec<(WorkspaceId, Uuid)>, limits: Limits) -> (Arc<Mutex<Seen>>, usize) {
+async fn drained(manners: Manners, waiting: Vec<(WorkspaceId, Uuid)>, limits: OutboxLimits) -> (Arc<Mutex<Seen>>, usize) {
     let memory = Memory::new(manners, waiting);
     let (seen, most) = (Arc::clone(&memory.seen), Arc::clone(&memory.most));
     Engine::new(memory, limits).drain().await.unwrap();
@@ -166,7 +166,7 @@ async fn drained(manners: Manners, waiting: Vec<(WorkspaceId, Uuid)>, limits: Li
 #[tokio::test(start_paused = true)]
 async fn everything_that_is_due_is_performed_once_and_recorded() {
     let (_, waiting) = effects(200);
-    let (seen, _) = drained(Manners::default(), waiting.clone(), Limits::of(64)).await;
+    let (seen, _) = drained(Manners::default(), waiting.clone(), OutboxLimits::of(64)).await;
     let seen = seen.lock().unwrap();
     let all: HashSet<Uuid> = waiting.iter().map(|effect| effect.1).collect();
     assert_eq!((seen.performed.len(), seen.recorded.len()), (200, 200));
@@ -176,14 +176,15 @@ async fn everything_that_is_due_is_performed_once_and_recorded() {
 #[tokio::test(start_paused = true)]
 async fn one_workspace_takes_no_more_than_its_share_of_the_places() {
     let (_, waiting) = effects(200);
-    let (_, most) = drained(Manners::default(), waiting, Limits { in_flight_max: 64, in_flight_per_workspace_max: 16 }).await;
+    let (_, most) =
+        drained(Manners::default(), waiting, OutboxLimits { in_flight_max: 64, in_flight_per_workspace_max: 16 }).await;
     assert!(most <= 16, "{most} at once");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_panics_frees_its_place_and_has_no_result() {
     let (_, waiting) = effects(40);
-    let (seen, _) = drained(Manners { panics: true, ..Manners::default() }, waiting, Limits::of(8)).await;
+    let (seen, _) = drained(Manners { panics: true, ..Manners::default() }, waiting, OutboxLimits::of(8)).await;
     let seen = seen.lock().unwrap();
     assert_eq!((seen.performed.len(), seen.recorded.len()), (40, 0));
 }
@@ -192,7 +193,7 @@ async fn an_effect_that_panics_frees_its_place_and_has_no_result() {
 async fn a_worker_that_was_stopped_does_not_perform_what_it_no_longer_holds() {
     for (takes, is_lost, performed) in [(1, true, 1), (3, false, 1), (3, true, 0), (31, false, 0)] {
         let manners = Manners { prepare_takes: Duration::from_secs(takes), is_lost, ..Manners::default() };
-        let (seen, _) = drained(manners, effects(1).1, Limits::of(8)).await;
+        let (seen, _) = drained(manners, effects(1).1, OutboxLimits::of(8)).await;
         assert_eq!(seen.lock().unwrap().performed.len(), performed, "{takes} s, lost: {is_lost}");
     }
 }
@@ -203,7 +204,7 @@ async fn a_claim_that_is_never_answered_keeps_other_workspaces_waiting_for_a_min
     let manners = Manners { deaf: Some(deaf), ..Manners::default() };
     let memory = Memory::new(manners, [first, second].concat());
     let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
-    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(8)).run(stop.clone()));
     let started = Instant::now();
     while seen.lock().unwrap().recorded.len() < 2 {
         assert!(started.elapsed() < Duration::from_secs(70), "blocked");
@@ -214,12 +215,37 @@ async fn a_claim_that_is_never_answered_keeps_other_workspaces_waiting_for_a_min
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_slow_visit_of_one_workspace_keeps_the_others_waiting_for_two_seconds_and_comes_to_its_own_end() {
+    let ((deaf, first), (other, second)) = (effects(1), effects(1));
+    let memory = Memory::new(Manners { deaf: Some(deaf), ..Manners::default() }, [first.clone(), second].concat());
+    let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(8)).run(stop.clone()));
+    let until_recorded = async |count: usize, patience: Duration| {
+        let started = Instant::now();
+        while seen.lock().unwrap().recorded.len() < count {
+            assert!(started.elapsed() < patience, "{count}: held back");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    until_recorded(1, Duration::from_secs(1)).await;
+    for count in 2..10 {
+        seen.lock().unwrap().waiting.push((other, Uuid::new_v4()));
+        until_recorded(count, Duration::from_secs(4)).await;
+    }
+    // Its answer is given up after a minute, and the next visit finds what is still there.
+    until_recorded(10, Duration::from_secs(65)).await;
+    assert!(seen.lock().unwrap().recorded.contains(&first[0].1));
+    stop.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_workspace_whose_results_cannot_be_recorded_holds_back_no_result_of_another() {
     let ((stuck, first), (_, second)) = (effects(4), effects(4));
     let manners = Manners { stuck: Some(stuck), ..Manners::default() };
     let memory = Memory::new(manners, [first, second.clone()].concat());
     let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
-    let running = tokio::spawn(Engine::new(memory, Limits::of(16)).run(stop.clone()));
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(16)).run(stop.clone()));
     let started = Instant::now();
     while seen.lock().unwrap().recorded.len() < second.len() {
         assert!(started.elapsed() < Duration::from_secs(5), "held back");
@@ -235,7 +261,7 @@ async fn claims_whose_start_failed_are_started_again_and_not_forgotten() {
     let manners = Manners { start_fails: true, ..Manners::default() };
     let memory = Memory::new(manners, waiting);
     let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
-    let running = tokio::spawn(Engine::new(memory, Limits::of(64)).run(stop.clone()));
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(64)).run(stop.clone()));
     let started = Instant::now();
     while seen.lock().unwrap().recorded.len() < 8 {
         assert!(started.elapsed() < Duration::from_secs(10), "forgotten");
@@ -251,7 +277,7 @@ async fn claims_whose_start_failed_are_started_again_and_not_forgotten() {
 async fn a_stop_waits_for_an_effect_without_end_no_longer_than_two_minutes() {
     let memory = Memory::new(Manners { never_ends: true, ..Manners::default() }, effects(1).1);
     let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
-    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(8)).run(stop.clone()));
     while seen.lock().unwrap().performed.is_empty() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -264,7 +290,7 @@ async fn claims_for_a_slot_that_is_ahead_are_released_when_the_worker_stops() {
     let (_, waiting) = effects(3);
     let memory = Memory::new(Manners { is_ahead: true, ..Manners::default() }, waiting.clone());
     let (seen, stop) = (Arc::clone(&memory.seen), CancellationToken::new());
-    let running = tokio::spawn(Engine::new(memory, Limits::of(8)).run(stop.clone()));
+    let running = tokio::spawn(Engine::new(memory, OutboxLimits::of(8)).run(stop.clone()));
     while !seen.lock().unwrap().waiting.is_empty() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -4,14 +4,14 @@ use jiff::SignedDuration;
 use kernel::{Clock, WorkspaceId};
 use platform::{
     alerts::{self, Acknowledgement, AlertKind, AlertSource, PLATFORM, StorageLimits},
-    install::{File, Module},
+    install::{File, SqlModule},
 };
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Row};
 use testkit::{TestDb, alerts::ToldAlerts};
 
 /// A module whose troubles are rows of a table. `broken` makes its query fail, `endless` cannot be caught inside the database.
-const SAMPLE: Module = Module {
+const SAMPLE: SqlModule = SqlModule {
     name: "sample",
     schemas: &["sample"],
     prelude: &[],
@@ -136,8 +136,9 @@ async fn an_alert_is_told_once_when_it_grows_at_most_once_a_minute_and_again_aft
     assert_eq!(world.told.at("777").len(), 5);
     world.run("delete from sample.troubles").await;
     assert_eq!(world.look().await, 0);
+    world.advance(600);
     world.trouble("kitchen", 1).await;
-    assert_eq!(world.look().await, 1, "what was over is raised anew at once");
+    assert_eq!(world.look().await, 1, "what was over for ten minutes is raised anew at once");
     assert_eq!(world.journal().await, ["raised", "grew", "grew", "reminded", "reminded", "cleared", "raised"]);
 }
 
@@ -176,12 +177,53 @@ async fn an_alert_that_somebody_took_on_is_not_told_again_until_it_clears_unless
     assert_eq!(world.look().await, 1, "it grew");
     world.run("delete from sample.troubles").await;
     world.look().await;
+    world.advance(600);
     world.trouble("bath", 1).await;
     assert_eq!(world.look().await, 1);
     world.advance(3600);
     assert_eq!(world.look().await, 1, "it is another one now, which nobody took on");
     let taken = world.rows("select data from ops.journal where action = 'alert_acknowledged' order by ts, id").await;
     assert_eq!(taken[0]["data"], json!({ "subjects": ["bath"], "by": "ann", "reason": "on it" }));
+}
+
+#[tokio::test]
+async fn an_alert_that_comes_back_within_ten_minutes_is_the_same_one_still_taken_on_and_not_told_as_new() {
+    let world = World::new().await;
+    world.target("telegram", "777").await;
+    world.trouble("kitchen", 2).await;
+    assert_eq!(world.look().await, 1);
+    assert_eq!(world.acknowledge(None).await, 1);
+    let raised = world.rows("select raised_at from ops.alerts").await;
+    for _ in 0..20 {
+        world.run("delete from sample.troubles").await;
+        world.look().await;
+        world.advance(599);
+        world.trouble("kitchen", 2).await;
+        assert_eq!(world.look().await, 0, "it comes and goes");
+    }
+    assert_eq!(world.told.at("777").len(), 1);
+    assert_eq!(world.rows("select raised_at from ops.alerts").await, raised, "it is the same alert");
+    let taken = world.rows("select acknowledged_by, cleared_at from ops.alerts").await;
+    assert_eq!(taken, [json!({ "acknowledged_by": "ann", "cleared_at": null })]);
+    assert_eq!(world.journal().await[..4], ["raised", "acknowledged", "cleared", "reopened"]);
+    world.run("delete from sample.troubles").await;
+    world.look().await;
+    world.trouble("kitchen", 3).await;
+    assert_eq!(world.look().await, 1, "it came back worse than it was");
+    assert_eq!(world.journal().await.last().unwrap(), "grew");
+}
+
+#[tokio::test]
+async fn an_alert_of_which_one_subject_comes_and_goes_was_never_over() {
+    let world = World::new().await;
+    world.trouble("kitchen", 1).await;
+    world.trouble("bath", 1).await;
+    assert_eq!(world.look().await, 1);
+    world.run("delete from sample.troubles where subject = 'bath'").await;
+    assert_eq!(world.look().await, 0);
+    world.trouble("bath", 1).await;
+    assert_eq!(world.look().await, 0);
+    assert_eq!(world.journal().await, ["raised"]);
 }
 
 #[tokio::test]

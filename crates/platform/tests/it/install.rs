@@ -1,10 +1,10 @@
 //! Migrations and functions: once, whole, and safe when many processes start at once.
 
-use platform::install::{File, InstallError, Installed, Module, install};
+use platform::install::{File, InstallError, Installed, SqlModule, install};
 use sqlx::{Connection, Executor, PgConnection, Row};
 use testkit::TestDb;
 
-const MODULE: Module = Module {
+const MODULE: SqlModule = SqlModule {
     name: "sample",
     schemas: &["sample"],
     prelude: &[],
@@ -33,7 +33,7 @@ async fn a_function_is_applied_again_when_its_text_changes() {
     let db = TestDb::empty().await;
     install(&mut db.owner().await, &[platform::SQL, MODULE]).await.unwrap();
     assert_eq!(answer(&db).await, 41);
-    let changed = Module {
+    let changed = SqlModule {
         functions: &[File {
             name: "answer",
             text: "create or replace function sample.answer() returns int language sql as 'select 42'",
@@ -60,7 +60,7 @@ async fn twenty_processes_that_start_at_once_install_everything_once() {
 async fn an_installation_that_meets_those_who_work_in_a_deadlock_tries_again() {
     let db = TestDb::empty().await;
     install(&mut db.owner().await, &[platform::SQL, MODULE]).await.unwrap();
-    let changed = Module {
+    let changed = SqlModule {
         functions: &[
             File { name: "first", text: "lock table sample.things" },
             // When the worker is there, and waits for the first: then this closes the circle.
@@ -99,7 +99,7 @@ async fn an_installation_that_meets_those_who_work_in_a_deadlock_tries_again() {
 #[tokio::test]
 async fn a_migration_that_fails_leaves_nothing_behind() {
     let db = TestDb::empty().await;
-    let broken = Module {
+    let broken = SqlModule {
         migrations: &[
             File { name: "0001_things", text: "create table sample.things (id int primary key)" },
             File { name: "0002_broken", text: "create table sample.more (id int); select no_such_function()" },
@@ -122,7 +122,7 @@ async fn a_migration_that_fails_leaves_nothing_behind() {
 async fn a_migration_that_was_edited_after_its_release_is_refused() {
     let db = TestDb::empty().await;
     install(&mut db.owner().await, &[platform::SQL, MODULE]).await.unwrap();
-    let edited = Module {
+    let edited = SqlModule {
         migrations: &[File { name: "0001_things", text: "create table sample.things (id bigint primary key)" }],
         ..MODULE
     };
@@ -136,7 +136,7 @@ async fn a_migration_that_was_edited_after_its_release_is_refused() {
 #[tokio::test]
 async fn an_older_program_leaves_the_functions_of_a_newer_one_alone() {
     let db = TestDb::empty().await;
-    let newer = Module {
+    let newer = SqlModule {
         migrations: &[
             File { name: "0001_things", text: "create table sample.things (id int primary key)" },
             File { name: "0002_more", text: "create table sample.more (id int)" },

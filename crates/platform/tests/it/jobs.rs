@@ -42,7 +42,7 @@ pub(crate) async fn enqueue(db: &Db, workspace: WorkspaceId, job: NewJob) -> i64
 
 async fn claim(db: &Db, worker: &str) -> Vec<Job> {
     store::expire_leases(db.pool(), &[TYPE]).await.unwrap();
-    let wanted = store::Wanted { job_type: TYPE, limit: 10, after: store::After::START };
+    let wanted = store::WantedJobs { job_type: TYPE, limit: 10, after: store::After::START };
     store::claim_jobs(db.pool(), worker, &[wanted]).await.unwrap()
 }
 
@@ -136,7 +136,7 @@ async fn a_worker_that_lost_its_lease_cannot_complete() {
     assert_eq!(store::complete_jobs(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
     assert_eq!(store::extend_leases(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
     assert_eq!(store::release_jobs(db.db.pool(), &late).await.unwrap(), Vec::<i64>::new());
-    let failure = store::Failure { lease: late[0], error: json!({}), retry_in: None };
+    let failure = store::JobFailure { lease: late[0], error: json!({}), retry_in: None };
     assert_eq!(store::fail_jobs(db.db.pool(), &[failure]).await.unwrap(), []);
     assert_eq!(store::complete_jobs(db.db.pool(), &[(&second[0]).into()]).await.unwrap(), [id]);
     assert_eq!(outcomes(&db.db, id).await, ["lease_expired", "succeeded"]);

@@ -14,6 +14,7 @@ mod layers;
 mod objects;
 mod retention;
 mod runner;
+mod secrets;
 mod shared;
 mod tenancy;
 mod tokens;

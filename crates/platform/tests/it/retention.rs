@@ -2,7 +2,7 @@
 
 use kernel::WorkspaceId;
 use platform::{
-    DbError, Module, install,
+    DbError, SqlModule, install,
     jobs::{Registry, Runner},
     module::put_schedules,
     retention::{self, RetentionRule},
@@ -70,7 +70,7 @@ async fn the_recurring_jobs_that_modules_had_before_are_gone_after_an_upgrade() 
         platform::SQL.migrations.iter().take_while(|file| file.name != "0008_alerts").copied().collect(),
         platform::SQL.functions.iter().filter(|file| !is_new(file)).copied().collect(),
     );
-    let before = Module { migrations: migrations.leak(), functions: functions.leak(), ..platform::SQL };
+    let before = SqlModule { migrations: migrations.leak(), functions: functions.leak(), ..platform::SQL };
     let mut owner = db.owner().await;
     install::install(&mut owner, &[before]).await.unwrap();
     let old = "insert into ops.job_types values ('posting.upkeep', 12, 60000), ('posting.pull_due', 12, 60000);

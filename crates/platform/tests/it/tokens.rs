@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use kernel::{Bundle, Scopes, Secret, WorkspaceId};
-use platform::{Module, install, scopes, tokens};
+use platform::{SqlModule, install, scopes, tokens};
 use testkit::TestDb;
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn tokens_from_before_scopes_had_modules_keep_their_rights_and_get_no_othe
     drop(TestDb::new().await);
     let db = TestDb::empty().await;
     let count = platform::SQL.migrations.iter().position(|file| file.name == "0012_scope_names").unwrap();
-    let before = Module { migrations: &platform::SQL.migrations[..count], ..platform::SQL };
+    let before = SqlModule { migrations: &platform::SQL.migrations[..count], ..platform::SQL };
     install(&mut db.owner().await, &[before]).await.unwrap();
     let ours = db.workspace("ours").await;
     let cases = [

@@ -114,6 +114,20 @@ async fn updates_of_a_bot_that_is_switched_off_are_acknowledged_and_left() {
 }
 
 #[tokio::test]
+async fn updates_of_a_bot_that_was_removed_are_acknowledged_so_that_the_messenger_does_not_come_again_for_hours() {
+    let stage = Stage::new().await;
+    stage.run("update core.workspace_endpoints set bot_id = null").await;
+    stage.run("delete from core.bots").await;
+    assert_eq!(stage.telegram("first-telegram", "a").await, 200);
+    assert_eq!(stage.telegram("somebody", "a").await, 401, "whose secret leads nowhere");
+    stage.run("update core.workspace_endpoints set meta = '{\"provider\": \"max\"}'").await;
+    assert_eq!(stage.telegram("first-telegram", "a").await, 401, "an endpoint of another messenger");
+    stage.run("update core.workspace_endpoints set meta = '{\"provider\": \"telegram\"}', enabled = false").await;
+    assert_eq!(stage.telegram("first-telegram", "a").await, 401, "an endpoint that is switched off");
+    assert_eq!(stage.received(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn no_rate_holds_a_provider_back_and_a_body_that_is_too_large_is_noted_by_the_module() {
     let stage = Stage::new().await;
     for _ in 0..3 {

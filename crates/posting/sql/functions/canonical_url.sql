@@ -6,7 +6,8 @@ language plpgsql immutable parallel safe as $$
 declare
     v_url text := regexp_replace(p_url, '^[\s\u00a0]+|[\s\u00a0]+$', '', 'g');
     -- Scheme, user, host, port, path, query.
-    v_parts text[] := regexp_match(v_url, '^(https?)://([^\s/?#@]*@)?([^\s/?#@:[]+|\[[0-9a-f:.]+\])(?::([0-9]*))?(/[^\s?#]*)?'
+    v_parts text[] := regexp_match(v_url,
+                                   '^(https?)://([^\s/?#@]*@)?([^\s/?#@:[]+|\[[0-9a-f:.]+\])(?::([0-9]*))?(/[^\s?#]*)?'
                                           '(?:\?([^\s#]*))?(?:#\S*)?$', 'i');
     v_scheme text := lower(v_parts[1]);
     v_query text;

@@ -1,4 +1,5 @@
--- Keeps posting.channel_counters in step when a delivery begins its life claimed or being sent, which only a restore or an operator does:
+-- Keeps posting.channel_counters in step when a delivery begins its life claimed or being sent, which only a restore or
+-- an operator does:
 -- enqueue pays nothing for it, as it would for a transition table.
 create or replace function posting.count_inserted() returns trigger language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- Counts anew who needs which stored bytes, and marks those that nobody has needed for the time the policy gives (large videos
--- get less). Returns what may be deleted from storage; posting.forget_media then ends it.
+-- Counts anew who needs which stored bytes, and marks those that nobody has needed for the time the policy gives (large
+-- videos get less). Returns what may be deleted from storage; posting.forget_media then ends it.
 create or replace function posting.doom_media(p_limit int default 200)
 returns table (workspace_id uuid, blob_ref text, origin_url text) language plpgsql as $$
 #variable_conflict use_column

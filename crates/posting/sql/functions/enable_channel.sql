@@ -1,6 +1,8 @@
 -- An operator opens a channel again: enabled, not paused, its error streak forgotten, so no probe is needed. Audited.
 -- Returns the channel as it is now. Raises ZD003 when there is no such channel, ZD005 without operator or reason.
-create or replace function posting.enable_channel(p_workspace_id uuid, p_channel_id text, p_operator text, p_reason text)
+create or replace function posting.enable_channel(
+    p_workspace_id uuid, p_channel_id text, p_operator text, p_reason text
+)
 returns posting.channels language plpgsql as $$
 declare
     now_ts constant timestamptz := platform.now();

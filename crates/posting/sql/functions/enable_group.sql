@@ -1,10 +1,12 @@
--- An operator opens every channel of a rate group again: enabled, not paused, error streaks forgotten. Audited, one event for
--- each channel. Returns the channels as they are now. Raises ZD003 when no channel is in the group, ZD005 without operator or reason.
+-- An operator opens every channel of a rate group again: enabled, not paused, error streaks forgotten. Audited, one
+-- event for each channel. Returns the channels as they are now. Raises ZD003 when no channel is in the group, ZD005
+-- without operator or reason.
 create or replace function posting.enable_group(p_workspace_id uuid, p_rate_group text, p_operator text, p_reason text)
 returns setof posting.channels language plpgsql as $$
 declare
     now_ts constant timestamptz := platform.now();
-    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
+    note constant jsonb := posting.manual_note(p_operator, p_reason)
+        || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
     names constant text[] := posting.hold_group(p_workspace_id, p_rate_group);
 begin
     update posting.channels c set enabled = true, paused_until = null, error_streak = 0, updated_at = now_ts

@@ -55,8 +55,10 @@ begin
         elsif stuck.on_unknown = 'hold' or stuck.attempt >= stuck.attempts_max then
             error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'unknown_outcome',
                                         'code', 'outcome_unknown',
-                                        'message', 'the worker stopped while it was sending; the message may have arrived');
-            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, null, error)
+                                        'message',
+                                            'the worker stopped while it was sending; the message may have arrived');
+            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end,
+                                         null, error)
                from posting.deliveries d where d.ctid = stuck.place;
             ended_in := ended_in || stuck.workspace_id;
             ended := ended || stuck.message_id;

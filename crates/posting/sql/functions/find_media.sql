@@ -4,6 +4,7 @@ returns table (blob_ref text, file_id text, origin_url text, content_type text) 
     select w.blob_ref, b.file_id, o.origin_url, o.content_type
       from unnest(p_blob_refs) w (blob_ref)
       left join posting.media_origin o on o.workspace_id = p_workspace_id and o.blob_ref = w.blob_ref
-      left join posting.media_blobs b on b.workspace_id = p_workspace_id and b.blob_ref = w.blob_ref and b.provider = p_provider
+      left join posting.media_blobs b on b.workspace_id = p_workspace_id and b.blob_ref = w.blob_ref
+          and b.provider = p_provider
             and (b.expires_at is null or b.expires_at > platform.now())
 $$;

@@ -1,8 +1,8 @@
 -- The first moment from p_at on whose wall clock in the zone (UTC without one) shows a time inside a window.
 -- Guarantee: the clock on the wall decides, also when it is changed. A window that begins in a skipped hour opens when
 -- the clock has jumped, one inside a repeated hour opens twice, one that a jump swallows is left out.
--- Two weeks are searched, so that for a valid window the answer is not null even if one week's only window is swallowed.
--- Null without a window, with a malformed one, or without a moment. Raises 22023 for an unknown zone.
+-- Two weeks are searched, so that for a valid window the answer is not null even if one week's only window is
+-- swallowed. Null without a window, with a malformed one, or without a moment. Raises 22023 for an unknown zone.
 create or replace function posting.next_open_at(p_window jsonb, p_timezone text, p_at timestamptz) returns timestamptz
 language plpgsql stable parallel safe as $$
 declare

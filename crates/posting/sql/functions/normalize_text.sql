@@ -1,6 +1,6 @@
 -- A text as it is stored, compared and sent: line ends of one kind, no space around them or around the text, one space
--- where there were several (tabs and no-break spaces count), at most one empty line. What <pre> (HTML) or ``` (Markdown)
--- encloses keeps its spacing.
+-- where there were several (tabs and no-break spaces count), at most one empty line. What <pre> (HTML) or ```
+-- (Markdown) encloses keeps its spacing.
 -- Guarantee: nothing but white space changes; doing it twice changes nothing; a text of nothing is null.
 create or replace function posting.normalize_text(p_text text, p_parse_mode text) returns text
 language plpgsql immutable parallel safe as $$

@@ -1,7 +1,10 @@
--- An operator quarantines a channel for a while: nothing starts there before, and what was claimed goes back to its queue at
--- no cost. What is being sent comes to its end. Audited. Returns the channel as it is now.
--- Raises ZD003 when there is no such channel, ZD005 for a pause outside 1 second to 365 days, or without operator or reason.
-create or replace function posting.pause_channel(p_workspace_id uuid, p_channel_id text, p_pause_seconds int, p_operator text, p_reason text)
+-- An operator quarantines a channel for a while: nothing starts there before, and what was claimed goes back to its
+-- queue at no cost. What is being sent comes to its end. Audited. Returns the channel as it is now.
+-- Raises ZD003 when there is no such channel, ZD005 for a pause outside 1 second to 365 days, or without operator or
+-- reason.
+create or replace function posting.pause_channel(
+    p_workspace_id uuid, p_channel_id text, p_pause_seconds int, p_operator text, p_reason text
+)
 returns posting.channels language plpgsql as $$
 declare
     now_ts constant timestamptz := platform.now();

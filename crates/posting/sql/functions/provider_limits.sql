@@ -1,5 +1,5 @@
--- What a platform takes, in the numbers of messengers::limits: a test compares them with these. Null for a platform that
--- there is not.
+-- What a platform takes, in the numbers of messengers::limits: a test compares them with these. Null for a platform
+-- that there is not.
 create or replace function posting.provider_limits(p_platform text) returns jsonb
 language sql immutable parallel safe as $$
     select case p_platform

@@ -1,6 +1,7 @@
 -- Reads Markdown as the platform would: the text that people will see, or why it cannot be sent.
 -- Guarantee: for Telegram the rules of its legacy Markdown, whose only error is an entity without an end. MAX refuses
--- nothing, and what it will show is not documented: there the text stays as it is. Linear time. A null text gives nulls.
+-- nothing, and what it will show is not documented: there the text stays as it is. Linear time. A null text gives
+-- nulls.
 create or replace function posting.read_markdown(p_text text, p_platform text, out visible text, out error text)
 language plpgsql immutable parallel safe as $$
 declare
@@ -30,7 +31,8 @@ begin
                                '^(?:\r\n|\n\r|\r|\n)', '')
             when v_token like '```%' then null
             when v_token like '[%' then substring(v_token from '^\[([^]]*)\]')
-            when length(v_token) > 1 and right(v_token, 1) = left(v_token, 1) then substr(v_token, 2, length(v_token) - 2)
+            when length(v_token) > 1 and right(v_token, 1) = left(v_token, 1)
+                then substr(v_token, 2, length(v_token) - 2)
         end;
         if v_part is null then
             visible := null;

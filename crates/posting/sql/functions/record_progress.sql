@@ -7,9 +7,11 @@ begin
     update posting.deliveries d
        set render_meta = jsonb_set(d.render_meta, '{series_progress}', jsonb_build_object(
                'sent_items', p_steps_done,
-               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]') || to_jsonb(p_provider_message_ids))),
+               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]')
+                   || to_jsonb(p_provider_message_ids))),
            updated_at = platform.now()
-     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending' and d.claim_token = p_claim_token;
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending'
+       and d.claim_token = p_claim_token;
     return found;
 end
 $$;

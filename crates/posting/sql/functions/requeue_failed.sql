@@ -1,7 +1,10 @@
--- An operator gives deliveries that failed for a reason of their own another chance; what failed because of its channel or
--- platform is refused. p_delivery_ids null means all such, except those whose outcome nobody knows.
--- Guarantee: all of the named or none, due at once, `attempt` untouched, audited. Raises ZD002, ZD003, ZD005 as posting.requeue does.
-create or replace function posting.requeue_failed(p_workspace_id uuid, p_delivery_ids uuid[], p_operator text, p_reason text)
+-- An operator gives deliveries that failed for a reason of their own another chance; what failed because of its channel
+-- or platform is refused. p_delivery_ids null means all such, except those whose outcome nobody knows.
+-- Guarantee: all of the named or none, due at once, `attempt` untouched, audited. Raises ZD002, ZD003, ZD005 as
+-- posting.requeue does.
+create or replace function posting.requeue_failed(
+    p_workspace_id uuid, p_delivery_ids uuid[], p_operator text, p_reason text
+)
 returns table (delivery_id uuid, message_id uuid, channel_id text, attempt int) language sql as $$
     select * from posting.requeue(p_workspace_id, p_delivery_ids, 'failed_permanent', p_operator, p_reason)
 $$;

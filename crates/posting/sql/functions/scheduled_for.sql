@@ -7,7 +7,8 @@ begin
         return null;
     end if;
     if given !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' then
-        raise exception '`scheduled_for` is a time with its zone, such as 2026-03-01T09:00:00+03:00' using errcode = 'ZD001', column = 'scheduled_for';
+        raise exception '`scheduled_for` is a time with its zone, such as 2026-03-01T09:00:00+03:00'
+            using errcode = 'ZD001', column = 'scheduled_for';
     end if;
     return given::timestamptz;
 exception when datetime_field_overflow or invalid_datetime_format then

@@ -4,7 +4,8 @@ create or replace function posting.tag_attributes(p_tag text) returns table (nam
 language sql immutable parallel safe as $$
     select a.found[1],
            case when a.found[2] ~ '^["'']'
-                then (select coalesce(string_agg(coalesce(posting.html_character(p.part[1]), U&'\FFFD'), '' order by p.i), '')
+                then (select coalesce(string_agg(coalesce(posting.html_character(p.part[1]), U&'\FFFD'), ''
+                                                 order by p.i), '')
                         from regexp_matches(substr(a.found[2], 2, length(a.found[2]) - 2),
                                             '[^&]+|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?', 'g')
                              with ordinality p(part, i))

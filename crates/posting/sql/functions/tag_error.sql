@@ -1,5 +1,5 @@
--- What is wrong with the start tag at the beginning of p_rest, in Telegram's words. p_token is the part of it that could
--- be read, p_offset where it begins, in bytes.
+-- What is wrong with the start tag at the beginning of p_rest, in Telegram's words. p_token is the part of it that
+-- could be read, p_offset where it begins, in bytes.
 create or replace function posting.tag_error(p_rest text, p_token text, p_offset int, p_tags text[]) returns text
 language plpgsql immutable parallel safe as $$
 declare

@@ -14,7 +14,8 @@ begin
     insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
     values (p_first_copy.workspace_id, run_id, 'push', p_first_copy.endpoint_id, p_now, p_now, '{"dedup_dropped": 1}')
     on conflict do nothing;
-    perform bus.publish(p_first_copy.workspace_id, 'posting', jsonb_build_object('message_id', p_first_copy.message_id));
+    perform bus.publish(p_first_copy.workspace_id, 'posting',
+                        jsonb_build_object('message_id', p_first_copy.message_id));
     return jsonb_build_object('outcome', 'duplicate', 'message_id', p_first_copy.message_id, 'run_id', run_id,
                               'trace_id', trace, 'deliveries', '{}'::jsonb, 'tags', to_jsonb(p_tags));
 end

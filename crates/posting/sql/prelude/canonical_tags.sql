@@ -3,6 +3,7 @@
 create or replace function posting.canonical_tags(p_tags text[]) returns text[]
 language sql immutable parallel safe as $$
     select coalesce(array_agg(distinct tag collate "C" order by tag collate "C"), '{}')
-      from (select lower(regexp_replace(raw, '^[#\s\u00a0]+|[\s\u00a0]+$', '', 'g')) as tag from unnest(p_tags) raw) tags
+      from (select lower(regexp_replace(raw, '^[#\s\u00a0]+|[\s\u00a0]+$', '', 'g')) as tag
+            from unnest(p_tags) raw) tags
      where tag <> ''
 $$;

@@ -1,5 +1,5 @@
--- Whether this is a keyboard of buttons that open an address. What every provider takes passes, and rows of up to eight,
--- which Telegram takes: MAX refuses rows of more than three itself.
+-- Whether this is a keyboard of buttons that open an address. What every provider takes passes, and rows of up to
+-- eight, which Telegram takes: MAX refuses rows of more than three itself.
 create or replace function posting.is_buttons(p_buttons jsonb) returns boolean
 language sql immutable parallel safe as $$
     select case
@@ -15,7 +15,8 @@ language sql immutable parallel safe as $$
                             or jsonb_typeof(button->'text') is distinct from 'string'
                             or char_length(button->>'text') not between 1 and 128
                             or coalesce(button->>'url', '') !~* '^https?://\S+$' or char_length(button->>'url') > 2048
-                            or exists (select from jsonb_object_keys(case when jsonb_typeof(button) = 'object' then button
+                            or exists (select from jsonb_object_keys(case
+                                                                     when jsonb_typeof(button) = 'object' then button
                                                                           else '{}' end) k
                                         where k not in ('text', 'url')))
     end

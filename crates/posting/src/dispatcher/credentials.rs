@@ -12,19 +12,19 @@ use platform::Db;
 use uuid::Uuid;
 
 use super::send::unavailable;
-use crate::store::{self, Sending};
+use crate::store::{self, SendingDelivery};
 
 const REMEMBER_FOR: Duration = Duration::from_mins(1);
 
-type Key = (Uuid, String, String);
+type CredentialKey = (Uuid, String, String);
 
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
-    known: Arc<Mutex<HashMap<Key, (Instant, Secret)>>>,
+    known: Arc<Mutex<HashMap<CredentialKey, (Instant, Secret)>>>,
 }
 
 impl Credentials {
-    pub(super) async fn token(&self, db: &Db, sending: &Sending) -> Result<Secret, AdapterError> {
+    pub(super) async fn token(&self, db: &Db, sending: &SendingDelivery) -> Result<Secret, AdapterError> {
         self.find(db, sending.workspace_id, &sending.auth_ref, &sending.platform).await
     }
 
@@ -41,7 +41,7 @@ impl Credentials {
             missing(format!("no credential `{auth_ref}` for {platform}: add a row to posting.credential_bindings"))
         })?;
         let reference = SecretRef::parse(&reference).map_err(|problem| missing(problem.message))?;
-        let secret = platform::secrets::read(&reference).map_err(missing)?;
+        let secret = platform::secrets::fetch(&reference).await.map_err(missing)?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, (Instant::now(), secret.clone()));
         Ok(secret)
     }

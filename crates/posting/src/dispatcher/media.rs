@@ -7,16 +7,16 @@ use serde::Deserialize;
 
 use super::{
     Deliveries,
-    send::{Step, permanent, unavailable, workspace},
+    send::{SendStep, permanent, unavailable, workspace},
 };
 use crate::{
-    media::{self, Found},
-    store::Sending,
+    media::{self, StoredMedia},
+    store::SendingDelivery,
 };
 
 /// One item of the payload.
 #[derive(Clone, Debug, Deserialize)]
-struct Item {
+struct MediaItem {
     #[serde(rename = "type")]
     kind: MediaKind,
     blob_ref: Option<String>,
@@ -28,19 +28,19 @@ struct Item {
 }
 
 /// Who sends what to where.
-pub(super) struct Call<'a> {
+pub(super) struct MediaCall<'a> {
     pub(super) deliveries: &'a Deliveries,
     pub(super) messenger: &'a Messenger,
     pub(super) channel: &'a Channel,
-    pub(super) sending: &'a Sending,
+    pub(super) sending: &'a SendingDelivery,
 }
 
 /// Sends the media of a step. When the provider refuses something that it had, the bytes are brought anew, once.
-pub(super) async fn send(call: &Call<'_>, step: &Step, text: Option<&str>, meta: &Meta) -> Result<Sent, AdapterError> {
-    let Call { deliveries, messenger, channel, sending } = call;
-    let all: Vec<Item> = serde_json::from_value(sending.media.clone().unwrap_or_default())
+pub(super) async fn send(call: &MediaCall<'_>, step: &SendStep, text: Option<&str>, meta: &Meta) -> Result<Sent, AdapterError> {
+    let MediaCall { deliveries, messenger, channel, sending } = call;
+    let all: Vec<MediaItem> = serde_json::from_value(sending.media.clone().unwrap_or_default())
         .map_err(|error| permanent(ErrorKind::Invalid, "media", format!("the media cannot be read: {error}")))?;
-    let items: Vec<Item> = step.media.iter().filter_map(|index| all.get(*index).cloned()).collect();
+    let items: Vec<MediaItem> = step.media.iter().filter_map(|index| all.get(*index).cloned()).collect();
     let refs: Vec<String> = items.iter().filter_map(|item| item.blob_ref.clone()).collect();
     let found = media::find(deliveries.db.pool(), sending.workspace_id, &refs, &sending.platform).await.map_err(unavailable)?;
     let used_cache = found.iter().any(|found| found.file_id.is_some());
@@ -51,7 +51,7 @@ pub(super) async fn send(call: &Call<'_>, step: &Step, text: Option<&str>, meta:
             media::forget_blobs(deliveries.db.pool(), sending.workspace_id, &refs, &sending.platform)
                 .await
                 .map_err(unavailable)?;
-            let bare: Vec<Found> = found.iter().map(Found::without_cache).collect();
+            let bare: Vec<StoredMedia> = found.iter().map(StoredMedia::without_cache).collect();
             ready = resolve(call, &items, &bare).await?;
             messenger.send_media(channel, &ready, text, meta).await?
         }
@@ -76,7 +76,7 @@ fn is_refused_media(error: &AdapterError) -> bool {
     error.scope == ErrorScope::Delivery && matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound)
 }
 
-async fn resolve(call: &Call<'_>, items: &[Item], found: &[Found]) -> Result<Vec<Media>, AdapterError> {
+async fn resolve(call: &MediaCall<'_>, items: &[MediaItem], found: &[StoredMedia]) -> Result<Vec<Media>, AdapterError> {
     let mut ready = Vec::with_capacity(items.len());
     for item in items {
         let source = match (&item.blob_ref, &item.url) {
@@ -90,8 +90,13 @@ async fn resolve(call: &Call<'_>, items: &[Item], found: &[Found]) -> Result<Vec
 }
 
 /// An item whose bytes we keep: by the provider's name for it, if that still holds, else the bytes.
-async fn stored(call: &Call<'_>, item: &Item, blob_ref: &str, found: &[Found]) -> Result<MediaSource, AdapterError> {
-    let Call { deliveries, messenger, channel, sending } = call;
+async fn stored(
+    call: &MediaCall<'_>,
+    item: &MediaItem,
+    blob_ref: &str,
+    found: &[StoredMedia],
+) -> Result<MediaSource, AdapterError> {
+    let MediaCall { deliveries, messenger, channel, sending } = call;
     let missing =
         || permanent(ErrorKind::NotFound, "media_missing_origin", format!("the bytes of `{blob_ref}` are no longer kept"));
     let known = found.iter().find(|found| found.blob_ref == blob_ref);
@@ -118,8 +123,8 @@ async fn stored(call: &Call<'_>, item: &Item, blob_ref: &str, found: &[Found]) -
 }
 
 /// An item that we know by its address only. Telegram fetches by itself; for MAX we do, unless the policy lets it.
-async fn by_address(call: &Call<'_>, item: &Item, url: &str) -> Result<MediaSource, AdapterError> {
-    let Call { deliveries, messenger, sending, .. } = call;
+async fn by_address(call: &MediaCall<'_>, item: &MediaItem, url: &str) -> Result<MediaSource, AdapterError> {
+    let MediaCall { deliveries, messenger, sending, .. } = call;
     let is_fetched_there = match messenger {
         Messenger::Telegram(_) => true,
         Messenger::Max(_) => {

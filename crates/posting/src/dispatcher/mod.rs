@@ -23,8 +23,8 @@ use uuid::Uuid;
 
 pub use credentials::Credentials;
 
-use crate::store::{self, Sending};
-use send::{Outcome, Ready};
+use crate::store::{self, SendingDelivery};
+use send::{DeliveryOutcome, ReadyToSend};
 
 pub type Dispatcher = Engine<Deliveries>;
 
@@ -39,9 +39,9 @@ pub struct Deliveries {
 }
 
 impl Outbox for Deliveries {
-    type Effect = Sending;
-    type Prepared = Ready;
-    type Outcome = Outcome;
+    type Effect = SendingDelivery;
+    type Prepared = ReadyToSend;
+    type Outcome = DeliveryOutcome;
 
     const NAME: &'static str = "posting";
     const TOPIC: Topic = crate::DELIVERIES;
@@ -54,7 +54,7 @@ impl Outbox for Deliveries {
         &self.db
     }
 
-    fn effect_id(sending: &Sending) -> Uuid {
+    fn effect_id(sending: &SendingDelivery) -> Uuid {
         sending.delivery_id
     }
 
@@ -64,12 +64,12 @@ impl Outbox for Deliveries {
 
     /// Claims and starts are two transactions: an update of a row that the same transaction has updated would check its foreign
     /// keys again.
-    async fn claim(&self, workspace: WorkspaceId, token: &str, limit: i32) -> Result<Claimed<Sending>, DbError> {
+    async fn claim(&self, workspace: WorkspaceId, token: &str, limit: i32) -> Result<Claimed<SendingDelivery>, DbError> {
         let slots = store::claim_deliveries(self.db.pool(), workspace, token, limit).await?;
         Ok(Claimed { started: Vec::new(), slots })
     }
 
-    async fn start(&self, workspace: WorkspaceId, token: &str, ids: &[Uuid]) -> Result<Vec<Sending>, DbError> {
+    async fn start(&self, workspace: WorkspaceId, token: &str, ids: &[Uuid]) -> Result<Vec<SendingDelivery>, DbError> {
         let limit = i32::try_from(ids.len()).unwrap_or(i32::MAX);
         store::start_sending(self.db.pool(), workspace, token, limit, ids).await
     }
@@ -83,19 +83,19 @@ impl Outbox for Deliveries {
         store::find_heads(self.db.pool(), workspace).await
     }
 
-    async fn is_held(&self, sending: &Sending) -> Result<bool, DbError> {
+    async fn is_held(&self, sending: &SendingDelivery) -> Result<bool, DbError> {
         store::still_held(self.db.pool(), sending).await
     }
 
-    async fn prepare(&self, sending: &Sending) -> Result<Ready, Outcome> {
-        send::prepare(self, sending).await.map_err(Outcome::Failed)
+    async fn prepare(&self, sending: &SendingDelivery) -> Result<ReadyToSend, DeliveryOutcome> {
+        send::prepare(self, sending).await.map_err(DeliveryOutcome::Failed)
     }
 
-    async fn perform(&self, sending: &Sending, ready: Ready) -> Option<Outcome> {
+    async fn perform(&self, sending: &SendingDelivery, ready: ReadyToSend) -> Option<DeliveryOutcome> {
         send::perform(self, sending, ready).await
     }
 
-    async fn record(&self, workspace: WorkspaceId, finished: &[Finished<Sending, Outcome>]) {
+    async fn record(&self, workspace: WorkspaceId, finished: &[Finished<SendingDelivery, DeliveryOutcome>]) {
         record::record(self, workspace, finished).await;
     }
 

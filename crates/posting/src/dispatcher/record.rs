@@ -1,13 +1,13 @@
 //! Recording what came of each send: successes in batches, failures each in a transaction of its own.
 
-use std::time::Duration;
+use std::{collections::HashMap, ops::Range, time::Duration};
 
 use kernel::{AdapterError, Category, WorkspaceId};
-use platform::outbox::{Finished, retry_until_recorded};
+use platform::outbox::{Finished, record_together, retry_until_recorded};
 use serde_json::Value;
 
-use super::{Deliveries, send::Outcome};
-use crate::store::{self, Sending, Success};
+use super::{Deliveries, send::DeliveryOutcome};
+use crate::store::{self, SendingDelivery, SentDelivery};
 
 const FAILURES_AT_ONCE: usize = 4;
 /// An answer up to this size is whole in its snippet.
@@ -15,18 +15,22 @@ const RAW_INLINE_BYTES_MAX: usize = 200;
 /// A storage that is away must not delay the result until its lease is over.
 const KEEP_RAW_MAX: Duration = Duration::from_secs(2);
 
-pub(super) async fn record(deliveries: &Deliveries, workspace: WorkspaceId, finished: &[Finished<Sending, Outcome>]) {
+pub(super) async fn record(
+    deliveries: &Deliveries,
+    workspace: WorkspaceId,
+    finished: &[Finished<SendingDelivery, DeliveryOutcome>],
+) {
     let (mut successes, mut failures) = (Vec::new(), Vec::new());
     for Finished { effect, outcome } in finished {
         match outcome {
-            Outcome::Sent { provider_message_id, sent_at, meta } => successes.push(Success {
+            DeliveryOutcome::Sent { provider_message_id, sent_at, meta } => successes.push(SentDelivery {
                 delivery_id: effect.delivery_id,
                 claim_token: effect.claim_token.clone(),
                 provider_message_id: provider_message_id.clone(),
                 sent_at: *sent_at,
                 meta: meta.clone(),
             }),
-            Outcome::Failed(error) => failures.push((effect, error)),
+            DeliveryOutcome::Failed(error) => failures.push((effect, error)),
         }
     }
     if !successes.is_empty() {
@@ -38,15 +42,12 @@ pub(super) async fn record(deliveries: &Deliveries, workspace: WorkspaceId, fini
     }
 }
 
-async fn record_successes(deliveries: &Deliveries, workspace: WorkspaceId, successes: &[Success]) {
+async fn record_successes(deliveries: &Deliveries, workspace: WorkspaceId, successes: &[SentDelivery]) {
     let pool = deliveries.db.pool();
-    let outcomes = retry_until_recorded("mark_sent_many", || store::mark_sent_many(pool, workspace, successes)).await;
-    // A batch that is refused as a whole must not make the others be sent again: then one by one.
-    let lost: Vec<_> = match outcomes {
-        Some(outcomes) => outcomes.into_iter().filter(|(_, outcome)| outcome == "lost").map(|(id, _)| id).collect(),
-        None => successes.iter().map(|success| success.delivery_id).collect(),
-    };
-    for success in successes.iter().filter(|success| lost.contains(&success.delivery_id)) {
+    let mark = |some: Range<usize>| store::mark_sent_many(pool, workspace, &successes[some]);
+    let outcomes: HashMap<_, _> = record_together("mark_sent_many", successes.len(), mark).await.into_iter().collect();
+    let is_lost = |success: &&SentDelivery| outcomes.get(&success.delivery_id).is_none_or(|outcome| outcome == "lost");
+    for success in successes.iter().filter(is_lost) {
         // The lease was lost, but the message is there: information that the database weighs.
         let outcome = retry_until_recorded("mark_sent", || store::mark_sent(pool, workspace, success)).await;
         tracing::warn!(delivery.id = %success.delivery_id, outcome = outcome.unwrap_or_default(), "dispatcher.late_success");
@@ -54,7 +55,7 @@ async fn record_successes(deliveries: &Deliveries, workspace: WorkspaceId, succe
     metrics::counter!("posting_sent_total").increment(successes.len() as u64);
 }
 
-async fn record_failure(deliveries: &Deliveries, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) {
+async fn record_failure(deliveries: &Deliveries, workspace: WorkspaceId, sending: &SendingDelivery, error: &AdapterError) {
     let mut json = serde_json::to_value(error).unwrap_or(Value::Null);
     if let Some(payload_ref) = keep_raw(deliveries, workspace, sending, error).await {
         json["payload_ref"] = payload_ref.into();
@@ -77,7 +78,12 @@ async fn record_failure(deliveries: &Deliveries, workspace: WorkspaceId, sending
 }
 
 /// The journal has room for a snippet; the whole answer goes to object storage and is named there.
-async fn keep_raw(deliveries: &Deliveries, workspace: WorkspaceId, sending: &Sending, error: &AdapterError) -> Option<String> {
+async fn keep_raw(
+    deliveries: &Deliveries,
+    workspace: WorkspaceId,
+    sending: &SendingDelivery,
+    error: &AdapterError,
+) -> Option<String> {
     let raw = serde_json::to_vec(&error.raw).ok().filter(|raw| raw.len() > RAW_INLINE_BYTES_MAX)?;
     let key = format!("raw/{}-{}.json", sending.delivery_id, sending.attempt);
     match tokio::time::timeout(KEEP_RAW_MAX, deliveries.objects.put(workspace, &key, raw.into())).await {

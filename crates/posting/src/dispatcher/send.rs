@@ -10,18 +10,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Deliveries, media};
-use crate::store::{self, Sending};
+use crate::store::{self, SendingDelivery};
 
 /// What came of a delivery that was sent, or could not be.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     Sent { provider_message_id: String, sent_at: Timestamp, meta: Option<Value> },
     Failed(AdapterError),
 }
 
 /// What is known before the network is touched.
 #[derive(Debug)]
-pub struct Ready {
+pub struct ReadyToSend {
     messenger: Messenger,
     channel: Channel,
     rendered: Rendered,
@@ -39,13 +39,13 @@ struct Rendered {
     #[serde(default)]
     silent: bool,
     #[serde(default = "one_text")]
-    steps: Vec<Step>,
+    steps: Vec<SendStep>,
     #[serde(default)]
     series_progress: Progress,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Step {
+pub(super) struct SendStep {
     #[serde(default)]
     text: bool,
     #[serde(default)]
@@ -65,42 +65,42 @@ struct Follows {
     provider_message_id: Option<String>,
     #[serde(default)]
     progress: Option<Progress>,
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<SendStep>>,
 }
 
-fn one_text() -> Vec<Step> {
-    vec![Step { text: true, media: Vec::new() }]
+fn one_text() -> Vec<SendStep> {
+    vec![SendStep { text: true, media: Vec::new() }]
 }
 
-pub(super) async fn prepare(deliveries: &Deliveries, sending: &Sending) -> Result<Ready, AdapterError> {
+pub(super) async fn prepare(deliveries: &Deliveries, sending: &SendingDelivery) -> Result<ReadyToSend, AdapterError> {
     let messenger = deliveries.messengers.of(&sending.platform)?.clone();
     let token = deliveries.credentials.token(&deliveries.db, sending).await?;
     let rendered = serde_json::from_value(sending.render_meta.clone())
         .map_err(|error| permanent(ErrorKind::Invalid, "render_meta", format!("what was rendered cannot be read: {error}")))?;
-    Ok(Ready { messenger, channel: Channel { target_id: sending.target_id.clone(), token }, rendered })
+    Ok(ReadyToSend { messenger, channel: Channel { target_id: sending.target_id.clone(), token }, rendered })
 }
 
 /// Nothing when the lease was lost between two steps of a series.
-pub(super) async fn perform(deliveries: &Deliveries, sending: &Sending, ready: Ready) -> Option<Outcome> {
-    let Ready { messenger, channel, rendered } = ready;
+pub(super) async fn perform(deliveries: &Deliveries, sending: &SendingDelivery, ready: ReadyToSend) -> Option<DeliveryOutcome> {
+    let ReadyToSend { messenger, channel, rendered } = ready;
     let outcome = match sending.operation.as_str() {
         "send" => send(deliveries, &messenger, &channel, sending, rendered).await,
         operation => {
             let sent_at = deliveries.db.clock().now();
             let followed = follow(&messenger, &channel, sending, &rendered, operation == "delete").await;
-            followed.map(|id| Some(Outcome::Sent { provider_message_id: id, sent_at, meta: None }))
+            followed.map(|id| Some(DeliveryOutcome::Sent { provider_message_id: id, sent_at, meta: None }))
         }
     };
-    outcome.unwrap_or_else(|error| Some(Outcome::Failed(error)))
+    outcome.unwrap_or_else(|error| Some(DeliveryOutcome::Failed(error)))
 }
 
 async fn send(
     deliveries: &Deliveries,
     messenger: &Messenger,
     channel: &Channel,
-    sending: &Sending,
+    sending: &SendingDelivery,
     rendered: Rendered,
-) -> Result<Option<Outcome>, AdapterError> {
+) -> Result<Option<DeliveryOutcome>, AdapterError> {
     let mut ids = rendered.series_progress.provider_message_ids.clone();
     let count = rendered.steps.len();
     for (index, step) in rendered.steps.iter().enumerate().skip(rendered.series_progress.sent_items) {
@@ -109,7 +109,7 @@ async fn send(
         let sent = if step.media.is_empty() {
             messenger.send_text(channel, text.unwrap_or_default(), &meta).await?
         } else {
-            media::send(&media::Call { deliveries, messenger, channel, sending }, step, text, &meta).await?
+            media::send(&media::MediaCall { deliveries, messenger, channel, sending }, step, text, &meta).await?
         };
         failpoint::hit("posting.acknowledged");
         repair(deliveries, sending, &sent).await;
@@ -124,14 +124,14 @@ async fn send(
     }
     let meta = (ids.len() > 1).then(|| json!({ "provider_message_ids": ids }));
     let first = ids.into_iter().next().unwrap_or_default();
-    Ok(Some(Outcome::Sent { provider_message_id: first, sent_at: deliveries.db.clock().now(), meta }))
+    Ok(Some(DeliveryOutcome::Sent { provider_message_id: first, sent_at: deliveries.db.clock().now(), meta }))
 }
 
 /// An edit or a deletion of what an earlier delivery brought.
 async fn follow(
     messenger: &Messenger,
     channel: &Channel,
-    sending: &Sending,
+    sending: &SendingDelivery,
     rendered: &Rendered,
     is_deletion: bool,
 ) -> Result<String, AdapterError> {
@@ -158,7 +158,7 @@ async fn follow(
     Ok(first)
 }
 
-fn meta(sending: &Sending, rendered: &Rendered, has_text: bool) -> Meta {
+fn meta(sending: &SendingDelivery, rendered: &Rendered, has_text: bool) -> Meta {
     Meta {
         parse_mode: rendered.parse_mode,
         disable_preview: rendered.disable_preview,
@@ -171,7 +171,7 @@ fn meta(sending: &Sending, rendered: &Rendered, has_text: bool) -> Meta {
 }
 
 /// Tries for a while: forgetting an acknowledged step would mean sending it again.
-async fn keep_progress(deliveries: &Deliveries, sending: &Sending, steps_done: usize, ids: &[String]) -> bool {
+async fn keep_progress(deliveries: &Deliveries, sending: &SendingDelivery, steps_done: usize, ids: &[String]) -> bool {
     let steps_done = i32::try_from(steps_done).unwrap_or(i32::MAX);
     let mut pause = Duration::from_millis(50);
     for _ in 0..10 {
@@ -185,7 +185,7 @@ async fn keep_progress(deliveries: &Deliveries, sending: &Sending, steps_done: u
     false
 }
 
-async fn repair(deliveries: &Deliveries, sending: &Sending, sent: &Sent) {
+async fn repair(deliveries: &Deliveries, sending: &SendingDelivery, sent: &Sent) {
     if let Some(target) = &sent.migrated_to
         && let Err(error) = store::repair_target(deliveries.db.pool(), sending, target).await
     {
@@ -203,6 +203,6 @@ pub(super) fn unavailable(error: impl std::fmt::Display) -> AdapterError {
     AdapterError::new(Category::Transient, ErrorScope::Delivery, ErrorKind::Unavailable, "storage_unavailable", message)
 }
 
-pub(super) fn workspace(sending: &Sending) -> WorkspaceId {
+pub(super) fn workspace(sending: &SendingDelivery) -> WorkspaceId {
     WorkspaceId::from(sending.workspace_id)
 }

@@ -11,19 +11,19 @@ use super::{
 
 /// What one answer holds.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ApiAnswer {
     /// Oldest first: an API with a cursor goes forward in time, one without shows the newest on top.
     pub(super) items: Vec<Item>,
     pub(super) next: Option<String>,
 }
 
-pub(super) fn read(api: &Api, body: &[u8]) -> Result<Answer, String> {
+pub(super) fn read(api: &Api, body: &[u8]) -> Result<ApiAnswer, String> {
     let answer: Value = serde_json::from_slice(body).map_err(|error| format!("the answer is not JSON: {error}"))?;
     let list = answer.pointer(&api.items).and_then(Value::as_array);
     let list = list.ok_or_else(|| format!("there is no list at `items` = `{}` in the answer", api.items))?;
     let items = list.iter().map(|value| item(api, value)).collect::<Result<Vec<_>, _>>()?;
     let next = api.cursor.as_ref().and_then(|cursor| text_at(&answer, Some(&cursor.next)));
-    Ok(Answer { items: oldest_first(items, api.cursor.is_none()), next })
+    Ok(ApiAnswer { items: oldest_first(items, api.cursor.is_none()), next })
 }
 
 /// The address of the page that this cursor leads to.
@@ -73,7 +73,7 @@ mod tests {
     use serde_json::json;
 
     use super::{
-        super::config::{Config, Origin},
+        super::config::{Origin, SourceConfig},
         *,
     };
 
@@ -83,7 +83,7 @@ mod tests {
         for (name, value) in more.as_object().unwrap() {
             config[name] = value.clone();
         }
-        match Config::parse("api", &config).unwrap().origin {
+        match SourceConfig::parse("api", &config).unwrap().origin {
             Origin::Api(api) => *api,
             other => panic!("{other:?}"),
         }

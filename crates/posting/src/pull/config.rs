@@ -10,11 +10,11 @@ use super::template::Template;
 
 /// Whether these settings make a source of this kind; the error says what to correct.
 pub fn validate(kind: &str, config: &Value) -> Result<(), Problem> {
-    Config::parse(kind, config).map(drop)
+    SourceConfig::parse(kind, config).map(drop)
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Config {
+pub(super) struct SourceConfig {
     pub(super) every_seconds: u32,
     pub(super) first_run: FirstRun,
     pub(super) items_max: usize,
@@ -34,13 +34,13 @@ pub(super) enum FirstRun {
 
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    Feed(Page),
+    Feed(SourcePage),
     Api(Box<Api>),
-    Database(Database),
+    Database(DatabaseSource),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Page {
+pub(super) struct SourcePage {
     pub(super) url: String,
     pub(super) headers: Vec<(String, HeaderText)>,
     pub(super) body_bytes_max: usize,
@@ -54,7 +54,7 @@ pub(super) enum HeaderText {
 
 #[derive(Clone, Debug)]
 pub(super) struct Api {
-    pub(super) page: Page,
+    pub(super) page: SourcePage,
     /// JSON pointers: to the list, and inside each of its items.
     pub(super) items: String,
     pub(super) id: String,
@@ -75,7 +75,7 @@ pub(super) struct ApiCursor {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Database {
+pub(super) struct DatabaseSource {
     pub(super) url: SecretRef,
     pub(super) query: String,
 }
@@ -84,7 +84,7 @@ const FEED_BYTES_DEFAULT: u64 = 10_000_000;
 /// Less than for a feed: any JSON is read into memory whole, where it takes many times its length.
 const ANSWER_BYTES_DEFAULT: u64 = 2_000_000;
 
-impl Config {
+impl SourceConfig {
     pub(super) fn parse(kind: &str, config: &Value) -> Result<Self, Problem> {
         let mut fields = Fields::new(config, "config")?;
         let every_seconds = fields.number("every_seconds", 10..=604_800, 300)?;
@@ -105,7 +105,7 @@ impl Config {
         let origin = match kind {
             "rss" => Origin::Feed(fields.page(FEED_BYTES_DEFAULT)?),
             "api" => Origin::Api(Box::new(Api::parse(&mut fields)?)),
-            "db" => Origin::Database(Database::parse(&mut fields)?),
+            "db" => Origin::Database(DatabaseSource::parse(&mut fields)?),
             _ => return Err(Problem::validation("kind", "a source is of kind `rss`, `api` or `db`")),
         };
         fields.finish()?;
@@ -162,7 +162,7 @@ impl Api {
     }
 }
 
-impl Database {
+impl DatabaseSource {
     fn parse(fields: &mut Fields<'_>) -> Result<Self, Problem> {
         let expected = "is a reference to a secret, `env:NAME` or `file:PATH`: the address holds a password";
         let url = fields.text("database_url", expected)?;
@@ -253,7 +253,7 @@ impl<'a> Fields<'a> {
         tags.ok_or_else(|| self.refuse("tags", "is a list of at most 20 texts of at most 64 characters"))
     }
 
-    fn page(&mut self, bytes_default: u64) -> Result<Page, Problem> {
+    fn page(&mut self, bytes_default: u64) -> Result<SourcePage, Problem> {
         let url = self.text("url", "is the address to fetch, with http:// or https://")?;
         let parsed = url::Url::parse(&url).map_err(|error| self.refuse("url", &format!("is not an address: {error}")))?;
         if !matches!(parsed.scheme(), "http" | "https") {
@@ -264,7 +264,7 @@ impl<'a> Fields<'a> {
         }
         let headers = self.headers()?;
         let body_bytes_max = size(self.number("body_bytes_max", 1000..=64_000_000, bytes_default)?);
-        Ok(Page { url, headers, body_bytes_max })
+        Ok(SourcePage { url, headers, body_bytes_max })
     }
 
     fn headers(&mut self) -> Result<Vec<(String, HeaderText)>, Problem> {
@@ -319,7 +319,7 @@ mod tests {
         validate("api", &json!({"url": "https://example.org/v1", "items": "/data", "id": "/id", "text": "/text"})).unwrap();
         let query = "select id, text, ts from news where (ts, id) > ($1, $2::bigint) order by ts, id;";
         validate("db", &json!({"database_url": "env:PULL_NEWS", "query": query})).unwrap();
-        let config = Config::parse("rss", &json!({"url": "https://example.org/feed.xml"})).unwrap();
+        let config = SourceConfig::parse("rss", &json!({"url": "https://example.org/feed.xml"})).unwrap();
         assert_eq!((config.every_seconds, config.first_run, config.items_max), (300, FirstRun::Latest(1), 50));
     }
 

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{config::Config, database::Mark, item::hashed_key};
+use super::{config::SourceConfig, database::Mark, item::hashed_key};
 
 /// A source that fails is asked at most this rarely, however often it has failed.
 const PAUSE_MAX: Duration = Duration::from_hours(6);
@@ -14,7 +14,7 @@ const PAUSE_MAX: Duration = Duration::from_hours(6);
 /// `posting.pull_cursors.cursor_json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Cursor {
+pub(super) struct SourceCursor {
     /// How many pulls were taken; a pull that started from an older number is too late.
     pub(super) runs: u64,
     /// Whether the first run is over.
@@ -40,9 +40,9 @@ pub(super) struct Cursor {
     pub(super) others: Map<String, Value>,
 }
 
-impl Cursor {
+impl SourceCursor {
     /// The cursor as it counts for these settings: for another address or another query, reading starts anew.
-    pub(super) fn load(json: &Value, config: &Config) -> Result<Self, String> {
+    pub(super) fn load(json: &Value, config: &SourceConfig) -> Result<Self, String> {
         let cursor: Self = serde_json::from_value(json.clone())
             .map_err(|_| "the cursor of this source cannot be read: delete its row, and the source starts anew")?;
         let place = hashed_key(&[&config.place()]);
@@ -57,7 +57,7 @@ impl Cursor {
     }
 
     /// A pull went well: look again after the usual time, or at once while there is more.
-    pub(super) fn went_well(&mut self, now: Timestamp, config: &Config, is_more: bool) {
+    pub(super) fn went_well(&mut self, now: Timestamp, config: &SourceConfig, is_more: bool) {
         let wait = if is_more { 0 } else { i64::from(config.every_seconds) };
         self.failures = 0;
         self.next_pull_at = Some(later(now, SignedDuration::from_secs(wait)));
@@ -81,8 +81,8 @@ mod tests {
 
     use super::*;
 
-    fn config(url: &str) -> Config {
-        Config::parse("rss", &json!({"url": url})).unwrap()
+    fn config(url: &str) -> SourceConfig {
+        SourceConfig::parse("rss", &json!({"url": url})).unwrap()
     }
 
     #[test]
@@ -97,18 +97,20 @@ mod tests {
     #[test]
     fn a_cursor_of_another_address_does_not_count() {
         let (old, new) = (config("https://example.org/a"), config("https://example.org/b"));
-        let mut cursor = Cursor::load(&json!({}), &old).unwrap();
+        let mut cursor = SourceCursor::load(&json!({}), &old).unwrap();
         cursor.runs = 7;
         cursor.etag = Some("x".into());
         cursor.went_well("2026-03-02T09:00:00Z".parse().unwrap(), &old, false);
         let stored = serde_json::to_value(&cursor).unwrap();
-        assert_eq!(Cursor::load(&stored, &old).unwrap(), cursor);
-        let anew = Cursor::load(&stored, &new).unwrap();
+        assert_eq!(SourceCursor::load(&stored, &old).unwrap(), cursor);
+        let anew = SourceCursor::load(&stored, &new).unwrap();
         assert_eq!((anew.runs, anew.started, anew.etag), (7, false, None));
     }
 
     #[test]
     fn a_cursor_that_was_spoiled_by_hand_is_refused_with_what_to_do() {
-        assert!(Cursor::load(&json!({"runs": "many"}), &config("https://example.org/")).unwrap_err().contains("delete its row"));
+        assert!(
+            SourceCursor::load(&json!({"runs": "many"}), &config("https://example.org/")).unwrap_err().contains("delete its row")
+        );
     }
 }

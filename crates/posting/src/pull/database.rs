@@ -23,7 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Which rows to ask for.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedRows {
     /// The watermark; nothing before the first row was seen.
     pub(super) after: Option<Mark>,
     /// From the end instead of from the beginning: the first run, when it posts only the latest.
@@ -38,14 +38,14 @@ pub(super) struct Mark {
 }
 
 /// The rows, oldest first, each with its watermark.
-pub(super) async fn read(url: &Secret, query: &str, wanted: &Wanted) -> Result<Vec<(Item, Mark)>, String> {
+pub(super) async fn read(url: &Secret, query: &str, wanted: &WantedRows) -> Result<Vec<(Item, Mark)>, String> {
     match tokio::time::timeout(DEADLINE, rows(url, query, wanted)).await {
         Ok(result) => result,
         Err(_elapsed) => Err("the database of the source did not answer in time".into()),
     }
 }
 
-async fn rows(url: &Secret, query: &str, wanted: &Wanted) -> Result<Vec<(Item, Mark)>, String> {
+async fn rows(url: &Secret, query: &str, wanted: &WantedRows) -> Result<Vec<(Item, Mark)>, String> {
     let options = PgConnectOptions::from_str(url.expose())
         .map_err(|_| "the secret `database_url` is not an address of PostgreSQL, such as postgres://reader:…@host/news")?
         .application_name("beresta-pull")

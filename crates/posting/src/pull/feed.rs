@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use jiff::{Timestamp, civil, fmt::rfc2822, tz::TimeZone};
 
 use super::{
-    item::{Item, Media, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, hashed_key, oldest_first, shown},
+    item::{Item, ItemMedia, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, hashed_key, oldest_first, shown},
     plain,
 };
 
@@ -34,7 +34,7 @@ pub(super) fn read(body: &[u8], base: &str) -> Result<Vec<Item>, String> {
 
 /// What both readers find, as it stands in the feed.
 #[derive(Debug, Default)]
-struct Entry {
+struct FeedEntry {
     id: String,
     title: Words,
     summary: Words,
@@ -66,7 +66,7 @@ impl Words {
     }
 }
 
-impl Entry {
+impl FeedEntry {
     fn item(self, base: Option<&url::Url>) -> Item {
         let title = shown(&self.title.plain(), TITLE_CHARS_MAX);
         let summary = shown(&self.summary.plain(), SUMMARY_CHARS_MAX).or_else(|| shown(&self.content.plain(), SUMMARY_CHARS_MAX));
@@ -74,7 +74,7 @@ impl Entry {
         let named = Some(self.id.trim()).filter(|id| !id.is_empty()).or(link.as_deref());
         let words = || hashed_key(&[title.as_deref().unwrap_or_default(), summary.as_deref().unwrap_or_default()]);
         let key = named.map_or_else(words, ToOwned::to_owned);
-        let mut media: Vec<Media> = Vec::new();
+        let mut media: Vec<ItemMedia> = Vec::new();
         for found in self.enclosures.iter().filter_map(|enclosure| attachment(enclosure, base)) {
             if media.iter().all(|known| known.url != found.url) {
                 media.push(found);
@@ -83,7 +83,7 @@ impl Entry {
         // A thumbnail only where there is nothing better.
         if media.is_empty() {
             let url = self.thumbnail.as_deref().and_then(|url| absolute(url, base));
-            media.extend(url.map(|url| Media { kind: "image", url }));
+            media.extend(url.map(|url| ItemMedia { kind: "image", url }));
         }
         Item {
             // A summary that only repeats the title says nothing.
@@ -103,7 +103,7 @@ fn absolute(link: &str, base: Option<&url::Url>) -> Option<String> {
 }
 
 /// What a type or, without one, the end of the address says. Unknown things are not attached.
-fn attachment(enclosure: &Enclosure, base: Option<&url::Url>) -> Option<Media> {
+fn attachment(enclosure: &Enclosure, base: Option<&url::Url>) -> Option<ItemMedia> {
     let url = absolute(&enclosure.url, base)?;
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
@@ -115,7 +115,7 @@ fn attachment(enclosure: &Enclosure, base: Option<&url::Url>) -> Option<Media> {
         (Some("application" | "document"), _) | (None, "pdf") => "file",
         _ => return None,
     };
-    Some(Media { kind, url })
+    Some(ItemMedia { kind, url })
 }
 
 /// A time as feeds write it: by the RFC of mail, by ISO, or without a zone, which then counts as UTC.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{config::Config, plain, template::post_text};
+use super::{config::SourceConfig, plain, template::post_text};
 
 pub(super) const TITLE_CHARS_MAX: usize = 300;
 pub(super) const SUMMARY_CHARS_MAX: usize = 700;
@@ -24,12 +24,12 @@ pub(super) struct Item {
     /// The whole post, where the source has one.
     pub(super) text: Option<String>,
     pub(super) tags: Vec<String>,
-    pub(super) media: Vec<Media>,
+    pub(super) media: Vec<ItemMedia>,
     pub(super) published: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Media {
+pub(super) struct ItemMedia {
     pub(super) kind: &'static str,
     pub(super) url: String,
 }
@@ -49,7 +49,7 @@ impl Item {
     }
 
     /// What the enqueueing function is given.
-    pub(super) fn payload(&self, config: &Config, source_id: &str, trace_id: &str) -> Value {
+    pub(super) fn payload(&self, config: &SourceConfig, source_id: &str, trace_id: &str) -> Value {
         let mut tags = config.tags.clone();
         tags.extend(self.tags.iter().take(20).cloned());
         let media = self.media.iter().take(if config.with_media { MEDIA_MAX } else { 0 });

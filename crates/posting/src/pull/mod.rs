@@ -30,10 +30,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use config::validate;
-pub use secret::Secrets;
+pub use secret::SourceSecrets;
 
-use config::Config;
-use cursor::{Cursor, later, pause};
+use config::SourceConfig;
+use cursor::{SourceCursor, later, pause};
 use read::{Picked, PullError};
 use store::Source;
 
@@ -51,11 +51,11 @@ const EVERY_SECONDS_WHEN_BROKEN: u32 = 300;
 pub struct Puller {
     db: Db,
     fetcher: Fetcher,
-    secrets: Secrets,
+    secrets: SourceSecrets,
 }
 
 #[derive(Deserialize)]
-struct Payload {
+struct PullPayload {
     source_id: String,
 }
 
@@ -66,7 +66,7 @@ pub fn add_jobs(service: Service, puller: &Puller) -> Service {
         .job(JobType::new(PULL).concurrency(AT_ONCE_MAX).timeout(TIMEOUT), move |job| {
             let puller = puller.clone();
             async move {
-                let payload: Payload = job.payload()?;
+                let payload: PullPayload = job.payload()?;
                 let trace = job.trace_id.as_deref().and_then(TraceId::parse).unwrap_or_default();
                 puller.pull(job.workspace_id, &payload.source_id, &trace).await.map(drop).map_err(JobError::from)
             }
@@ -94,7 +94,7 @@ async fn enqueue_due(db: &Db) -> Result<usize, DbError> {
 }
 
 impl Puller {
-    pub fn new(db: Db, fetcher: Fetcher, secrets: Secrets) -> Self {
+    pub fn new(db: Db, fetcher: Fetcher, secrets: SourceSecrets) -> Self {
         Self { db, fetcher, secrets }
     }
 
@@ -103,7 +103,7 @@ impl Puller {
         let Some(source) = store::find_source(&self.db, workspace, source_id).await? else { return Ok(None) };
         let run_id = new_id();
         store::start_run(&self.db, &source, run_id).await?;
-        let config = Config::parse(&source.kind, &source.config);
+        let config = SourceConfig::parse(&source.kind, &source.config);
         let every_seconds = config.as_ref().map_or(EVERY_SECONDS_WHEN_BROKEN, |config| config.every_seconds);
         let taken = match config {
             Ok(config) => self.take(&source, &config, run_id, trace).await,
@@ -128,8 +128,14 @@ impl Puller {
         }
     }
 
-    async fn take(&self, source: &Source, config: &Config, run_id: uuid::Uuid, trace: &TraceId) -> Result<Value, PullError> {
-        let mut cursor = Cursor::load(&source.cursor, config)?;
+    async fn take(
+        &self,
+        source: &Source,
+        config: &SourceConfig,
+        run_id: uuid::Uuid,
+        trace: &TraceId,
+    ) -> Result<Value, PullError> {
+        let mut cursor = SourceCursor::load(&source.cursor, config)?;
         let batch = self.read(source, config, &mut cursor).await?;
         cursor.went_well(self.db.clock().now(), config, batch.is_more);
         let items = batch.picked.iter().map(|picked| match picked {

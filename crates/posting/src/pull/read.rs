@@ -10,9 +10,9 @@ use platform::DbError;
 
 use super::{
     Puller, api,
-    config::{Api, Config, Database, FirstRun, HeaderText, Origin, Page},
-    cursor::Cursor,
-    database::{self, Wanted},
+    config::{Api, DatabaseSource, FirstRun, HeaderText, Origin, SourceConfig, SourcePage},
+    cursor::SourceCursor,
+    database::{self, WantedRows},
     feed,
     item::Item,
     store::{self, Source},
@@ -25,7 +25,7 @@ const ERROR_CHARS_MAX: usize = 500;
 
 /// What a run takes.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct PullBatch {
     pub(super) picked: Vec<Picked>,
     /// The source said that nothing changed.
     pub(super) is_unchanged: bool,
@@ -71,7 +71,12 @@ impl PullError {
 
 impl Puller {
     /// Moves the cursor on as far as the batch reaches.
-    pub(super) async fn read(&self, source: &Source, config: &Config, cursor: &mut Cursor) -> Result<Batch, PullError> {
+    pub(super) async fn read(
+        &self,
+        source: &Source,
+        config: &SourceConfig,
+        cursor: &mut SourceCursor,
+    ) -> Result<PullBatch, PullError> {
         match &config.origin {
             Origin::Feed(page) => self.read_page(source, config, cursor, page, None).await,
             Origin::Api(api) if api.cursor.is_none() => self.read_page(source, config, cursor, &api.page, Some(api)).await,
@@ -84,16 +89,16 @@ impl Puller {
     async fn read_page(
         &self,
         source: &Source,
-        config: &Config,
-        cursor: &mut Cursor,
-        page: &Page,
+        config: &SourceConfig,
+        cursor: &mut SourceCursor,
+        page: &SourcePage,
         api: Option<&Api>,
-    ) -> Result<Batch, PullError> {
+    ) -> Result<PullBatch, PullError> {
         let condition = (cursor.etag.take(), cursor.last_modified.take());
         let fetched = self.fetch(source, page, &page.url, condition.clone()).await?;
         if fetched.status == 304 {
             (cursor.etag, cursor.last_modified) = condition;
-            return Ok(Batch { is_unchanged: true, ..Batch::default() });
+            return Ok(PullBatch { is_unchanged: true, ..PullBatch::default() });
         }
         let items = match api {
             Some(api) => api::read(api, &fetched.body)?.items,
@@ -116,10 +121,16 @@ impl Puller {
     }
 
     /// An API whose cursor goes forward, page by page.
-    async fn read_pages(&self, source: &Source, config: &Config, cursor: &mut Cursor, api: &Api) -> Result<Batch, PullError> {
+    async fn read_pages(
+        &self,
+        source: &Source,
+        config: &SourceConfig,
+        cursor: &mut SourceCursor,
+        api: &Api,
+    ) -> Result<PullBatch, PullError> {
         let is_skipping = !cursor.started && config.first_run != FirstRun::All;
         let latest_max = if let FirstRun::Latest(latest) = config.first_run { latest.min(config.items_max) } else { 0 };
-        let mut batch = Batch::default();
+        let mut batch = PullBatch::default();
         let mut latest = VecDeque::new();
         let mut posts = 0;
         let started = tokio::time::Instant::now();
@@ -168,7 +179,7 @@ impl Puller {
         Ok(batch)
     }
 
-    async fn read_answer(&self, source: &Source, api: &Api, cursor: &Cursor) -> Result<api::Answer, PullError> {
+    async fn read_answer(&self, source: &Source, api: &Api, cursor: &SourceCursor) -> Result<api::ApiAnswer, PullError> {
         let url = api::page_url(api, cursor.next.as_deref())?;
         let fetched = self.fetch(source, &api.page, &url, (None, None)).await?;
         Ok(api::read(api, &fetched.body)?)
@@ -177,10 +188,10 @@ impl Puller {
     async fn read_rows(
         &self,
         source: &Source,
-        config: &Config,
-        cursor: &mut Cursor,
-        database: &Database,
-    ) -> Result<Batch, PullError> {
+        config: &SourceConfig,
+        cursor: &mut SourceCursor,
+        database: &DatabaseSource,
+    ) -> Result<PullBatch, PullError> {
         let url = self.secrets.read(&database.url)?;
         let is_latest = !cursor.started && config.first_run != FirstRun::All;
         let rows_max = match config.first_run {
@@ -188,7 +199,7 @@ impl Puller {
             FirstRun::Nothing if is_latest => 1,
             _ => config.items_max,
         };
-        let wanted = Wanted { after: cursor.mark(), is_latest, rows_max };
+        let wanted = WantedRows { after: cursor.mark(), is_latest, rows_max };
         let rows = database::read(&url, &database.query, &wanted).await.map_err(|text| hide(&text, &[url]))?;
         let is_full = rows.len() == rows_max && !is_latest;
         let last = rows.last().map(|(_, mark)| mark.clone());
@@ -199,7 +210,7 @@ impl Puller {
         }
         let items: Vec<Item> = rows.into_iter().map(|(item, _)| item).collect();
         if is_latest && config.first_run == FirstRun::Nothing {
-            return Ok(Batch { picked: items.into_iter().map(Picked::Seen).collect(), ..Batch::default() });
+            return Ok(PullBatch { picked: items.into_iter().map(Picked::Seen).collect(), ..PullBatch::default() });
         }
         let batch = self.first_new(source, items, config.items_max).await?;
         let has_posts = batch.picked.iter().any(|picked| matches!(picked, Picked::Post(_)));
@@ -207,13 +218,13 @@ impl Puller {
             let advice = "the query returns only rows that were taken before: it has to ask for `(ts, id) > ($1, $2)`, with $2 cast to the type of id";
             return Err(advice.to_owned().into());
         }
-        Ok(Batch { is_more: is_full, ..batch })
+        Ok(PullBatch { is_more: is_full, ..batch })
     }
 
     async fn fetch(
         &self,
         source: &Source,
-        page: &Page,
+        page: &SourcePage,
         url: &str,
         (etag, last_modified): (Option<String>, Option<String>),
     ) -> Result<Fetched, PullError> {
@@ -230,7 +241,7 @@ impl Puller {
     }
 
     /// Everything the ledger knows, and the first of what it does not.
-    async fn first_new(&self, source: &Source, items: Vec<Item>, posts_max: usize) -> Result<Batch, PullError> {
+    async fn first_new(&self, source: &Source, items: Vec<Item>, posts_max: usize) -> Result<PullBatch, PullError> {
         let keys: Vec<&str> = items.iter().map(|item| item.key.as_str()).collect();
         let known = store::known_keys(&self.db, source, &keys).await?;
         let pick = |item: Item| if known.contains(&item.key) { Picked::Seen(item) } else { Picked::Post(item) };
@@ -239,14 +250,14 @@ impl Puller {
 }
 
 /// At most so many posts; the later ones are left for the next run.
-fn limited(mut picked: Vec<Picked>, posts_max: usize) -> Batch {
+fn limited(mut picked: Vec<Picked>, posts_max: usize) -> PullBatch {
     let mut posts = 0;
     let before = picked.len();
     picked.retain(|picked| {
         posts += usize::from(matches!(picked, Picked::Post(_)));
         matches!(picked, Picked::Seen(_)) || posts <= posts_max
     });
-    Batch { is_more: picked.len() < before, picked, is_unchanged: false }
+    PullBatch { is_more: picked.len() < before, picked, is_unchanged: false }
 }
 
 /// Off the threads that serve requests: ten megabytes take a while.

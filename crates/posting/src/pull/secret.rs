@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use kernel::{Secret, SecretRef};
 
 #[derive(Clone, Debug)]
-pub struct Secrets {
+pub struct SourceSecrets {
     pub env_prefix: String,
     pub folder: PathBuf,
 }
 
-impl Default for Secrets {
+impl Default for SourceSecrets {
     fn default() -> Self {
         Self { env_prefix: "PULL_".into(), folder: "/run/secrets/pull".into() }
     }
 }
 
-impl Secrets {
+impl SourceSecrets {
     /// The text of an error names the reference, which is no secret.
     pub(super) fn read(&self, reference: &SecretRef) -> Result<Secret, String> {
         let text = match reference {
@@ -57,7 +57,7 @@ mod tests {
         std::fs::write(folder.path().join("news"), "hunter2\n").unwrap();
         std::fs::write(elsewhere.path().join("other"), "hunter3").unwrap();
         std::os::unix::fs::symlink(elsewhere.path().join("other"), folder.path().join("link")).unwrap();
-        let secrets = Secrets { folder: folder.path().to_owned(), ..Secrets::default() };
+        let secrets = SourceSecrets { folder: folder.path().to_owned(), ..SourceSecrets::default() };
         let file = |path: PathBuf| secrets.read(&SecretRef::File(path.display().to_string()));
         assert_eq!(file(folder.path().join("news")).unwrap().expose(), "hunter2");
         for path in

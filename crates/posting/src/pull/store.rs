@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::{Postgres, Transaction};
 use uuid::Uuid;
 
-use super::cursor::Cursor;
+use super::cursor::SourceCursor;
 
 /// The SQLSTATE for a source that was removed or switched off meanwhile.
 pub(super) const SOURCE_IS_OFF: &str = "ZD006";
@@ -86,7 +86,7 @@ pub(super) async fn take_pull_items(
     source: &Source,
     run_id: Uuid,
     items: Option<Value>,
-    cursor: &Cursor,
+    cursor: &SourceCursor,
 ) -> Result<Value, DbError> {
     let mut tx = db.begin(source.workspace).await?;
     let stats = sqlx::query_scalar("select posting.take_pull_items($1, $2, $3, $4, $5, $6)")

@@ -1,6 +1,8 @@
 //! Leases: who may finish what, what a dead worker leaves behind, and what nobody knows.
 
+use platform::install;
 use serde_json::json;
+use testkit::{TestDb, before};
 
 use crate::{
     dispatch::{TARGET, one_channel, posts},
@@ -243,4 +245,31 @@ async fn what_becomes_of_a_delivery_is_published_at_every_step() {
     before = published().await;
     world.ask("select posting.expire_leases()").await;
     assert_eq!(published().await, before + 1);
+}
+
+#[tokio::test]
+async fn no_policy_gives_a_send_less_time_than_it_may_take() {
+    let world = one_channel("").await;
+    world.run("insert into posting.policies (workspace_id) values ($ws) on conflict do nothing").await;
+    let refused = world.try_run("update posting.policies set sending_lease_seconds = 299").await.unwrap_err();
+    assert_eq!(refused.as_database_error().unwrap().constraint(), Some("policy_sending_lease_outlasts_a_send"));
+    world.run("update posting.policies set sending_lease_seconds = 300").await;
+}
+
+#[tokio::test]
+async fn a_policy_from_before_that_gave_a_send_too_little_time_gives_it_enough() {
+    let test = TestDb::empty().await;
+    let mut owner = test.owner().await;
+    install(&mut owner, &[platform::SQL, before(posting::SQL, "0010_sending_lease")]).await.unwrap();
+    for (name, lease) in [("short", 3), ("long", 900)] {
+        let workspace = test.workspace(name).await;
+        let insert = "insert into posting.policies (workspace_id, sending_lease_seconds) values ($1, $2)";
+        sqlx::query(insert).bind(workspace.uuid()).bind(lease).execute(&mut owner).await.unwrap();
+    }
+    install(&mut owner, &[platform::SQL, posting::SQL]).await.unwrap();
+    let leases =
+        "select w.name || ' ' || p.sending_lease_seconds from posting.policies p join core.workspaces w using (workspace_id)
+                   where p.sending_lease_seconds <> 300 or w.name = 'short' order by 1";
+    let leases: Vec<String> = sqlx::query_scalar(leases).fetch_all(&mut owner).await.unwrap();
+    assert_eq!(leases, ["long 900", "short 300"]);
 }

@@ -25,7 +25,7 @@ use jiff::SignedDuration;
 use kernel::{TraceId, WorkspaceId};
 use outbound::{FetchSettings, Fetcher};
 use platform::Db;
-use posting::pull::{Puller, Secrets};
+use posting::pull::{Puller, SourceSecrets};
 use serde_json::Value;
 use testkit::TestDb;
 use tokio::{net::TcpListener, sync::Barrier};
@@ -128,8 +128,8 @@ impl World {
         .unwrap();
     }
 
-    fn secrets(&self) -> Secrets {
-        Secrets { folder: self.secrets.path().to_owned(), ..Secrets::default() }
+    fn secrets(&self) -> SourceSecrets {
+        SourceSecrets { folder: self.secrets.path().to_owned(), ..SourceSecrets::default() }
     }
 
     /// Puts a secret where sources may have it; gives its reference.

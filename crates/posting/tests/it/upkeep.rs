@@ -156,7 +156,7 @@ async fn a_source_that_fails_again_and_again_raises_an_alert_with_its_last_error
         )
         .await;
     let puller =
-        posting::pull::Puller::new(world.test.db.clone(), world.tools.fetcher.clone(), posting::pull::Secrets::default());
+        posting::pull::Puller::new(world.test.db.clone(), world.tools.fetcher.clone(), posting::pull::SourceSecrets::default());
     for failures in 1..=3 {
         puller.pull(world.workspace, "blog", &kernel::TraceId::default()).await.unwrap();
         assert_eq!(check(&world).await, i32::from(failures == 3), "two may pass by themselves");

@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub(crate) use testkit::code;
 
 /// The module with what it stands on.
-pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, posting::SQL];
+pub(crate) const MODULES: &[platform::SqlModule] = &[platform::SQL, posting::SQL];
 
 pub(crate) struct World {
     ground: WorldWithProviders,
@@ -49,7 +49,7 @@ impl World {
     pub(crate) async fn new() -> Self {
         let ground = WorldWithProviders::new(MODULES).await;
         let base = &ground.base;
-        let client = Client::new(&outbound::Settings::default()).unwrap();
+        let client = Client::new(&outbound::ClientSettings::default()).unwrap();
         let max = Max::new(client.clone(), &format!("{base}/max")).with_not_ready_pauses(&[]);
         let tools = Deliveries {
             db: ground.test.db.clone(),
@@ -94,7 +94,7 @@ impl World {
 
     /// A dispatcher process that works until nothing is due.
     pub(crate) async fn drain(&self) -> usize {
-        Dispatcher::new(self.tools.clone(), platform::outbox::Limits::of(2048)).drain().await.unwrap()
+        Dispatcher::new(self.tools.clone(), platform::outbox::OutboxLimits::of(2048)).drain().await.unwrap()
     }
 
     pub(crate) async fn deliveries(&self) -> Vec<Delivery> {

@@ -1,13 +1,16 @@
--- What the bot makes of a message: the answer, if there is one, and where the conversation stands after it. Writes nothing,
--- so that an author can try rules without touching a conversation.
--- A state whose time is over is reset first. Each message is a turn. In a scenario the limit is that of the rule that speaks, or
--- of the one that began it; outside it is the bot's, and whoever reaches that one talks to nobody for a while: so
--- two bots stop. The state of an escalated conversation is the default one again.
-create or replace function shopbot.decide(p_bot shopbot.bots, p_state shopbot.bot_state, p_message jsonb, p_now timestamptz)
+-- What the bot makes of a message: the answer, if there is one, and where the conversation stands after it. Writes
+-- nothing, so that an author can try rules without touching a conversation.
+-- A state whose time is over is reset first. Each message is a turn. In a scenario the limit is that of the rule that
+-- speaks, or of the one that began it; outside it is the bot's, and whoever reaches that one talks to nobody for a
+-- while: so two bots stop. The state of an escalated conversation is the default one again.
+create or replace function shopbot.decide(
+    p_bot shopbot.bots, p_state shopbot.bot_state, p_message jsonb, p_now timestamptz
+)
 returns shopbot.decisions language plpgsql stable set plan_cache_mode = force_generic_plan as $$
 declare
     kind constant text := p_message->>'kind';
-    written constant text := coalesce(shopbot.clean_text(p_message->>case kind when 'button' then 'payload' else 'text' end), '');
+    written constant text := coalesce(shopbot.clean_text(p_message->>case kind when 'button' then 'payload'
+                                                         else 'text' end), '');
     folded constant text := coalesce(shopbot.fold_text(written), '');
     is_expired constant boolean := coalesce(p_state.expires_at < p_now, false);
     decision shopbot.decisions;
@@ -38,7 +41,8 @@ begin
         state := 'default';
         context := '{}';
     elsif kind in ('text', 'button') and folded <> '' then
-        match := shopbot.match_rule(p_bot.workspace_id, state, context->>'intent', context->'versions', folded, written);
+        match := shopbot.match_rule(p_bot.workspace_id, state, context->>'intent', context->'versions', folded,
+                                    written);
     end if;
     context := context || jsonb_build_object('turns', turns);
     limit_of := case when state = 'default' then p_bot.turns_max
@@ -48,9 +52,11 @@ begin
 
     if turns - (case when state = 'default' then 0 else coalesce((context->>'began')::int, 0) end) >= limit_of then
         decision.outcome := 'escalated';
-        decision.why := jsonb_build_object('guard', case when state = 'default' then 'turns' else 'scenario' end, 'limit', limit_of);
+        decision.why := jsonb_build_object('guard', case when state = 'default' then 'turns' else 'scenario' end,
+                                           'limit', limit_of);
         template := p_bot.escalation_text;
-        context := case when state = 'default' then jsonb_build_object('muted_until', p_now + p_bot.mute_seconds * interval '1 second')
+        context := case when state = 'default'
+            then jsonb_build_object('muted_until', p_now + p_bot.mute_seconds * interval '1 second')
                         else jsonb_build_object('turns', turns) end;
         state := 'default';
     elsif kind = 'start' then
@@ -89,12 +95,15 @@ begin
                 context := jsonb_build_object('turns', turns, 'began', turns - 1, 'intent', (match.rule).intent,
                     'max_turns', (match.rule).max_turns, 'vars', '{}'::jsonb, 'shown', '{}'::jsonb,
                     'versions', (select jsonb_object_agg(r.rule_id, r.version) from shopbot.bot_rules r
-                                  where r.workspace_id = p_bot.workspace_id and r.enabled and r.intent = (match.rule).intent));
+                                  where r.workspace_id = p_bot.workspace_id and r.enabled
+                                    and r.intent = (match.rule).intent));
             elsif (match.rule).capture is not null then
                 context := context || jsonb_build_object(
-                    'vars', coalesce(context->'vars', '{}') || jsonb_build_object((match.rule).capture, left(written, 500)),
+                    'vars', coalesce(context->'vars', '{}')
+                        || jsonb_build_object((match.rule).capture, left(written, 500)),
                     'shown', coalesce(context->'shown', '{}')
-                             || jsonb_build_object((match.rule).capture, left(coalesce(p_message->>'shown_text', written), 500)));
+                             || jsonb_build_object((match.rule).capture,
+                                                   left(coalesce(p_message->>'shown_text', written), 500)));
             end if;
             state := coalesce((match.rule).next_state, state);
         end if;
@@ -106,7 +115,8 @@ begin
         'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
     decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
     if context ? 'shown' or position('customer_name' in template) > 0 then
-        vars := vars || jsonb_build_object('customer_name', left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
+        vars := vars || jsonb_build_object('customer_name',
+                                           left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
         decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
     else
         decision.preview := left(decision.response, 200);
@@ -114,9 +124,11 @@ begin
     decision.state_after := state;
     -- A rule of the scenario has led out of it; a keyword of any time only leaves it.
     if state = 'default' and context ? 'intent' and decision.outcome = 'answered' and match.step <> 'any_time' then
-        decision.finished := jsonb_build_object('intent', context->'intent', 'answers', coalesce(context->'shown', '{}'));
+        decision.finished := jsonb_build_object('intent', context->'intent',
+                                                'answers', coalesce(context->'shown', '{}'));
     end if;
-    decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
+    decision.context := case when state = 'default'
+        then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
     if is_expired then
         decision.why := coalesce(decision.why, '{}') || '{"expired": true}';

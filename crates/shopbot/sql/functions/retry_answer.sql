@@ -24,10 +24,10 @@ begin
     end if;
     -- The bot before its answers, here as everywhere.
     if is_bots then
-        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second',
+        perform shopbot.close_bot(p_workspace_id, answer.bot_id, now_ts + greatest(asked, 2) * interval '1 second',
                                   error->>'code');
     end if;
-    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.bot_id = answer.bot_id;
     select * into answer from shopbot.bot_outbox o
      where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
        and o.claim_token = p_claim_token

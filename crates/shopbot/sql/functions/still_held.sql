@@ -1,5 +1,5 @@
--- Whether this attempt is still its holder's: asked before the network is touched when time has passed since the claim, because
--- a worker may have slept through its lease.
+-- Whether this attempt is still its holder's: asked before the network is touched when time has passed since the claim,
+-- because a worker may have slept through its lease.
 create or replace function shopbot.still_held(p_workspace_id uuid, p_answer_id uuid, p_claim_token text) returns boolean
 language sql stable as $$
     select exists (select from shopbot.bot_outbox o

@@ -3,10 +3,11 @@
 use kernel::Problem;
 use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::check_provider;
 use crate::{
-    reads::{self, ConversationFilter, ConversationRead, MessageRead},
+    reads::{self, ConversationFilter, ConversationRead, TurnRead},
     scopes,
 };
 
@@ -15,6 +16,8 @@ use crate::{
 pub(super) struct ListConversations {
     /// `max` or `telegram`.
     provider: Option<String>,
+    /// Only conversations with this bot.
+    bot_id: Option<Uuid>,
     /// Only conversations before this place: `next` of the page before.
     before: Option<String>,
     /// How many at most, 1 to 200.
@@ -39,7 +42,8 @@ pub(super) async fn list_conversations(
     check_provider(query.provider.as_deref())?;
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
-    let filter = ConversationFilter { provider: query.provider, before, limit, ..ConversationFilter::default() };
+    let filter =
+        ConversationFilter { provider: query.provider, bot_id: query.bot_id, before, limit, ..ConversationFilter::default() };
     let page = reads::conversations(&mut *ctx.begin().await?, &filter).await?;
     Ok(Answer::ok(ConversationList { conversations: page.rows, next: page.next.map(|next| next.to_string()) }))
 }
@@ -47,6 +51,8 @@ pub(super) async fn list_conversations(
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetConversation {
+    /// The bot, where the workspace has several in this messenger; without it, the one that the customer wrote to last.
+    bot_id: Option<Uuid>,
     /// Only messages before this place: `next` of the page before.
     before: Option<String>,
     /// How many messages at most, 1 to 200.
@@ -58,7 +64,7 @@ pub(super) struct GetConversation {
 pub(super) struct ConversationWithMessages {
     pub conversation: ConversationRead,
     /// What was said, newest first, with the rule and its version that answered and where the answer stands.
-    pub messages: Vec<MessageRead>,
+    pub messages: Vec<TurnRead>,
     /// Give it as `before` to get the next page; absent on the last one.
     pub next: Option<String>,
 }
@@ -76,9 +82,9 @@ pub(super) async fn get_conversation(
     let limit = Page::checked(query.limit)?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
     let mut tx = ctx.begin().await?;
-    let conversation = reads::conversation(&mut tx, &provider, &chat_id).await?;
+    let conversation = reads::conversation(&mut tx, &provider, &chat_id, query.bot_id).await?;
     let conversation = conversation.ok_or_else(|| Problem::not_found("conversation"))?;
-    let messages = reads::messages(&mut tx, &provider, &chat_id, before, limit).await?;
+    let messages = reads::messages(&mut tx, &conversation, before, limit).await?;
     let is_full = i64::try_from(messages.len()) == Ok(limit);
     let next = is_full.then(|| messages.last().map(|row| row.cursor().to_string())).flatten();
     Ok(Answer::ok(ConversationWithMessages { conversation, messages, next }))

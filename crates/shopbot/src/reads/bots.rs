@@ -11,6 +11,12 @@ use uuid::Uuid;
 
 #[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
 pub struct BotRead {
+    pub bot_id: Uuid,
+    /// As it is registered.
+    pub name: String,
+    /// How alerts name it: the messenger and, where there are several bots in it, the name.
+    #[serde(skip)]
+    pub subject: String,
     /// `max` or `telegram`.
     pub provider: String,
     pub enabled: bool,
@@ -50,32 +56,34 @@ pub struct BotRead {
     pub variables: Value,
 }
 
-/// The bots of the workspace, by messenger.
+/// The bots of the workspace, by messenger and name.
 pub async fn bots(tx: &mut PgConnection) -> Result<Vec<BotRead>, DbError> {
-    let query = "select b.provider, r.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until,
+    let query = "select b.bot_id, r.name, shopbot.bot_subject(b.workspace_id, b.bot_id) as subject, b.provider, r.enabled,
+                        case when b.closed_until > platform.now() then b.closed_until end as closed_until,
                         b.rate_rps::float8 as rate_rps, b.chat_rps::float8 as chat_rps,
                         case when b.next_allowed_at > platform.now() then b.next_allowed_at end as next_allowed_at,
                         e.messages, e.errors, e.rate::float8 as error_rate, b.alert_error_rate::float8 as alert_error_rate,
                         b.alert_min_messages, b.alert_chat_id,
                         (select count(*) from (select from shopbot.bot_outbox o where o.workspace_id = b.workspace_id
-                                                  and o.provider = b.provider and o.phase = 'open' limit 1001) o) as waiting,
+                                                  and o.bot_id = b.bot_id and o.phase = 'open' limit 1001) o) as waiting,
                         coalesce((select jsonb_agg(jsonb_build_object('alert', a.alert, 'raised_at', a.raised_at, 'details',
                                                        jsonb_build_object('count', a.count, 'sample', a.sample, 'since', a.since, 'why', a.why))
                                                    order by a.alert)
                                     from ops.alerts a where a.workspace_id = b.workspace_id and a.module = 'shopbot'
-                                     and a.subject = b.provider and a.cleared_at is null),
+                                     and a.subject = shopbot.bot_subject(b.workspace_id, b.bot_id) and a.cleared_at is null),
                                  '[]') as alerts,
                         b.greeting_text, b.fallback_text, b.escalation_text, b.unsupported_text, b.menu, b.variables
                    from shopbot.bots b join core.bots r using (workspace_id, bot_id)
-                  cross join lateral shopbot.error_rate(b.workspace_id, b.provider) e
+                  cross join lateral shopbot.error_rate(b.workspace_id, b.bot_id) e
                   where b.workspace_id = platform.workspace_id()
-                  order by b.provider";
+                  order by b.provider, r.name";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 
 /// Whether the answers of a bot can go out at all.
 #[derive(Clone, Debug, FromRow)]
 pub struct WayOut {
+    pub bot_id: Uuid,
     pub provider: String,
     pub enabled: bool,
     /// Until then nothing is sent.
@@ -84,14 +92,18 @@ pub struct WayOut {
 
 /// The way out of each bot of the workspace, by messenger.
 pub async fn ways_out(tx: &mut PgConnection) -> Result<Vec<WayOut>, DbError> {
-    let query = "select b.provider, r.enabled, case when b.closed_until > platform.now() then b.closed_until end as closed_until
-                   from shopbot.bots b join core.bots r using (workspace_id, bot_id) where b.workspace_id = platform.workspace_id() order by b.provider";
+    let query = "select b.bot_id, b.provider, r.enabled,
+                        case when b.closed_until > platform.now() then b.closed_until end as closed_until
+                   from shopbot.bots b join core.bots r using (workspace_id, bot_id)
+                  where b.workspace_id = platform.workspace_id() order by b.provider, b.created_at, b.bot_id";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 
 /// Trouble with a bot, as long as it lasts and afterwards until it comes again.
 #[derive(Clone, Debug, FromRow)]
 pub struct BotAlertRead {
+    /// The bot, as `shopbot.bot_subject` names it: the messenger first.
+    pub subject: String,
     pub provider: String,
     /// `error_rate`, `late_answers` or `credential_missing`.
     pub alert: String,
@@ -105,7 +117,7 @@ pub struct BotAlertRead {
 
 /// The alerts of the workspace, by messenger and kind: each kind once, as it was last.
 pub async fn alerts(tx: &mut PgConnection) -> Result<Vec<BotAlertRead>, DbError> {
-    let query = "select a.subject as provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.count, a.why from ops.alerts a
+    let query = "select a.subject, split_part(a.subject, ' ', 1) as provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.count, a.why from ops.alerts a
                   where a.workspace_id = platform.workspace_id() and a.module = 'shopbot' order by a.subject, a.alert";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }

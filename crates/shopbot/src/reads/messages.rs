@@ -9,9 +9,11 @@ use serde_json::Value;
 use sqlx::{FromRow, PgConnection};
 use uuid::Uuid;
 
+use super::ConversationRead;
+
 /// A message of a customer, and what became of it.
 #[derive(Clone, Debug, FromRow, Serialize, utoipa::ToSchema)]
-pub struct MessageRead {
+pub struct TurnRead {
     #[serde(skip)]
     pub log_id: i64,
     #[serde(serialize_with = "time")]
@@ -53,37 +55,38 @@ pub struct MessageRead {
     pub failed_at: Option<Time>,
 }
 
-impl MessageRead {
+impl TurnRead {
     pub fn cursor(&self) -> Cursor {
         Cursor { micros: self.ts.to_jiff().as_microsecond(), id: self.log_id }
     }
 }
 
-/// What was said in a chat, newest first.
+/// What was said in a conversation, newest first.
 pub async fn messages(
     tx: &mut PgConnection,
-    provider: &str,
-    chat_id: &str,
+    conversation: &ConversationRead,
     before: Option<Cursor>,
     limit: i64,
-) -> Result<Vec<MessageRead>, DbError> {
+) -> Result<Vec<TurnRead>, DbError> {
     let query = "select l.id as log_id, l.ts, l.inbound_provider_message_id, l.message_text, l.outcome, l.matched_rule_id, l.rule_version,
                         l.state_before, l.state_after, l.response_preview, l.meta, o.answer_id, o.status as answer_status, o.attempt,
                         o.unknown_outcomes, o.last_error, case when o.status in ('queued', 'retry') then o.next_retry_at end as next_retry_at,
                         o.provider_message_id, o.sent_at, o.failed_at
                    from shopbot.bot_logs l
                    left join shopbot.bot_outbox o
-                     on o.workspace_id = l.workspace_id and o.provider = l.provider and o.chat_id = l.chat_id
+                     on o.workspace_id = l.workspace_id and o.bot_id = $6 and o.chat_id = l.chat_id
                     and o.inbound_provider_message_id = l.inbound_provider_message_id
                   where l.workspace_id = platform.workspace_id() and l.provider = $1 and l.chat_id = $2
+                    and coalesce(l.bot_id, shopbot.first_bot(l.workspace_id, l.provider)) is not distinct from $6
                     and ($3::bigint is null or (l.ts, l.id) < (platform.at_micros($3), $4))
                   order by l.ts desc, l.id desc limit $5";
     Ok(sqlx::query_as(query)
-        .bind(provider)
-        .bind(chat_id)
+        .bind(&conversation.provider)
+        .bind(&conversation.chat_id)
         .bind(before.map(|before| before.micros))
         .bind(before.map(|before| before.id))
         .bind(limit)
+        .bind(conversation.bot_id)
         .fetch_all(tx)
         .await?)
 }

@@ -20,10 +20,10 @@ pub const SCAN_MAX: i64 = 10_000;
 /// Answers of one chat are counted up to this: more than this is "more than this".
 pub const ANSWERS_MAX: i64 = 100;
 
-/// One page of a list that is ordered by time, newest first.
+/// One page of conversations, newest first.
 #[derive(Clone, Debug)]
-pub struct Rows<T> {
-    pub rows: Vec<T>,
+pub struct ConversationPage {
+    pub rows: Vec<ConversationRead>,
     /// Where the next page begins, if there may be one.
     pub next: Option<Cursor>,
 }

@@ -19,12 +19,12 @@ use platform::{
 use uuid::Uuid;
 
 use crate::{
-    store::{self, Sending},
+    store::{self, SendingAnswer},
     tokens,
 };
-use send::Outcome;
+use send::AnswerOutcome;
 
-pub type Sender = Engine<Answers>;
+pub type AnswerSender = Engine<Answers>;
 
 /// What answers are sent with.
 #[derive(Clone, Debug)]
@@ -35,9 +35,9 @@ pub struct Answers {
 }
 
 impl Outbox for Answers {
-    type Effect = Sending;
+    type Effect = SendingAnswer;
     type Prepared = Channel;
-    type Outcome = Outcome;
+    type Outcome = AnswerOutcome;
 
     const NAME: &'static str = "shopbot";
     const TOPIC: Topic = crate::ANSWERS;
@@ -50,7 +50,7 @@ impl Outbox for Answers {
         &self.db
     }
 
-    fn effect_id(sending: &Sending) -> Uuid {
+    fn effect_id(sending: &SendingAnswer) -> Uuid {
         sending.answer_id
     }
 
@@ -58,7 +58,7 @@ impl Outbox for Answers {
         store::due_workspaces(self.db.pool(), known).await
     }
 
-    async fn claim(&self, workspace: WorkspaceId, token: &str, limit: i32) -> Result<Claimed<Sending>, DbError> {
+    async fn claim(&self, workspace: WorkspaceId, token: &str, limit: i32) -> Result<Claimed<SendingAnswer>, DbError> {
         let started = store::claim_answers(self.db.pool(), workspace, token, limit, Self::LEASE).await?;
         Ok(Claimed { started, slots: Vec::new() })
     }
@@ -67,20 +67,20 @@ impl Outbox for Answers {
         store::next_answer_at(self.db.pool(), workspace).await
     }
 
-    async fn is_held(&self, sending: &Sending) -> Result<bool, DbError> {
+    async fn is_held(&self, sending: &SendingAnswer) -> Result<bool, DbError> {
         store::still_held(self.db.pool(), sending).await
     }
 
-    async fn prepare(&self, sending: &Sending) -> Result<Channel, Outcome> {
-        let token = tokens::find(&self.secrets, &sending.secret_ref).map_err(Outcome::Failed)?;
+    async fn prepare(&self, sending: &SendingAnswer) -> Result<Channel, AnswerOutcome> {
+        let token = tokens::find(&self.secrets, &sending.secret_ref).await.map_err(AnswerOutcome::Failed)?;
         Ok(Channel { target_id: sending.chat_id.clone(), token })
     }
 
-    async fn perform(&self, sending: &Sending, channel: Channel) -> Option<Outcome> {
-        Some(send::perform(self, sending, &channel).await.unwrap_or_else(Outcome::Failed))
+    async fn perform(&self, sending: &SendingAnswer, channel: Channel) -> Option<AnswerOutcome> {
+        Some(send::perform(self, sending, &channel).await.unwrap_or_else(AnswerOutcome::Failed))
     }
 
-    async fn record(&self, _workspace: WorkspaceId, finished: &[Finished<Sending, Outcome>]) {
+    async fn record(&self, _workspace: WorkspaceId, finished: &[Finished<SendingAnswer, AnswerOutcome>]) {
         record::record(&self.db, finished).await;
     }
 }

@@ -1,29 +1,31 @@
 //! Recording what came of each send: successes in batches, failures each in a transaction of its own.
 
+use std::ops::Range;
+
 use kernel::{AdapterError, Category};
 use platform::{
     Db,
-    outbox::{Finished, retry_until_recorded},
+    outbox::{Finished, record_together, retry_until_recorded},
 };
 use serde_json::Value;
 
-use super::send::Outcome;
-use crate::store::{self, Sending, Success};
+use super::send::AnswerOutcome;
+use crate::store::{self, SendingAnswer, SentAnswer};
 
 const FAILURES_AT_ONCE: usize = 4;
 
-pub(super) async fn record(db: &Db, finished: &[Finished<Sending, Outcome>]) {
+pub(super) async fn record(db: &Db, finished: &[Finished<SendingAnswer, AnswerOutcome>]) {
     let (mut successes, mut failures) = (Vec::new(), Vec::new());
     for Finished { effect, outcome } in finished {
         match outcome {
-            Outcome::Sent { provider_message_id, sent_at } => successes.push(Success {
+            AnswerOutcome::Sent { provider_message_id, sent_at } => successes.push(SentAnswer {
                 workspace_id: effect.workspace_id,
                 answer_id: effect.answer_id,
                 claim_token: effect.claim_token.clone(),
                 provider_message_id: provider_message_id.clone(),
                 sent_at: *sent_at,
             }),
-            Outcome::Failed(error) => failures.push((effect, error)),
+            AnswerOutcome::Failed(error) => failures.push((effect, error)),
         }
     }
     if !successes.is_empty() {
@@ -34,17 +36,9 @@ pub(super) async fn record(db: &Db, finished: &[Finished<Sending, Outcome>]) {
     }
 }
 
-async fn record_successes(db: &Db, successes: &[Success]) {
-    let recorded = retry_until_recorded("mark_answers_sent", || store::mark_answers_sent(db.pool(), successes)).await;
-    let mut outcomes = recorded.unwrap_or_default();
-    if outcomes.is_empty() {
-        // A batch that is refused as a whole must not make the others be sent again: then one by one.
-        for one in successes.chunks(1) {
-            let recorded = retry_until_recorded("mark_answers_sent", || store::mark_answers_sent(db.pool(), one)).await;
-            outcomes.extend(recorded.unwrap_or_default());
-        }
-    }
-    for (answer_id, outcome) in outcomes {
+async fn record_successes(db: &Db, successes: &[SentAnswer]) {
+    let mark = |some: Range<usize>| store::mark_answers_sent(db.pool(), &successes[some]);
+    for (answer_id, outcome) in record_together("mark_answers_sent", successes.len(), mark).await {
         metrics::counter!("shopbot_answers_total", "outcome" => outcome.clone()).increment(1);
         if outcome != "sent" {
             tracing::warn!(answer.id = %answer_id, outcome, "shopbot.late_success");
@@ -52,7 +46,7 @@ async fn record_successes(db: &Db, successes: &[Success]) {
     }
 }
 
-async fn record_failure(db: &Db, sending: &Sending, error: &AdapterError) {
+async fn record_failure(db: &Db, sending: &SendingAnswer, error: &AdapterError) {
     let json = serde_json::to_value(error).unwrap_or(Value::Null);
     let status = match error.category {
         Category::Transient => retry_until_recorded("retry_answer", || store::retry_answer(db.pool(), sending, &json)).await,

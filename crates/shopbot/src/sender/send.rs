@@ -4,26 +4,22 @@ use jiff::Timestamp;
 use kernel::AdapterError;
 use messengers::{Button, Buttons, Channel, Meta};
 use platform::failpoint;
-use serde::Deserialize;
 
 use super::Answers;
-use crate::store::Sending;
+use crate::{store::SendingAnswer, talk::QuickReply};
 
 /// What came of an answer that was sent, or could not be.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum AnswerOutcome {
     Sent { provider_message_id: String, sent_at: Timestamp },
     Failed(AdapterError),
 }
 
-/// A quick reply as a rule has it.
-#[derive(Debug, Deserialize)]
-struct QuickReply {
-    text: String,
-    payload: Option<String>,
-}
-
-pub(super) async fn perform(answers: &Answers, sending: &Sending, channel: &Channel) -> Result<Outcome, AdapterError> {
+pub(super) async fn perform(
+    answers: &Answers,
+    sending: &SendingAnswer,
+    channel: &Channel,
+) -> Result<AnswerOutcome, AdapterError> {
     let messenger = answers.messengers.of(&sending.provider)?;
     let meta = Meta {
         buttons: buttons(sending),
@@ -42,11 +38,11 @@ pub(super) async fn perform(answers: &Answers, sending: &Sending, channel: &Chan
     let (sent, ()) = futures::join!(messenger.send_text(channel, &sending.text, &meta), released);
     let sent = sent?;
     failpoint::hit("shopbot.acknowledged");
-    Ok(Outcome::Sent { provider_message_id: sent.provider_message_id, sent_at: answers.db.clock().now() })
+    Ok(AnswerOutcome::Sent { provider_message_id: sent.provider_message_id, sent_at: answers.db.clock().now() })
 }
 
 /// A button without a payload comes back as its text.
-fn buttons(sending: &Sending) -> Buttons {
+fn buttons(sending: &SendingAnswer) -> Buttons {
     let rows: Vec<Vec<QuickReply>> = serde_json::from_value(sending.buttons.clone()).unwrap_or_default();
     let button = |reply: QuickReply| Button {
         payload: Some(reply.payload.unwrap_or_else(|| reply.text.clone())),

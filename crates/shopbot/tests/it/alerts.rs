@@ -56,7 +56,7 @@ async fn updates_that_cannot_be_read_count_as_errors() {
     for n in 0..5 {
         world.ask(&format!("select shopbot.keep_poison($ws, 'max', null, 'x', repeat('{n}', 64), 'x')")).await;
     }
-    let rate = world.rows("select * from shopbot.error_rate($ws, 'max')").await;
+    let rate = world.rows("select * from shopbot.error_rate($ws, shopbot.first_bot($ws, 'max'))").await;
     assert_eq!(rate, [json!({ "messages": 5, "errors": 5, "rate": 1.0 })]);
     assert_eq!(check(&world).await, 1);
 }

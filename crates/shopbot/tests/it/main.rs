@@ -15,6 +15,7 @@ mod scenarios;
 mod sender;
 mod states;
 mod told;
+mod two_bots;
 mod upgrade;
 mod watching;
 mod world;

@@ -1,15 +1,9 @@
 //! An installation of the version before the registry of bots, brought up to date.
 
-use platform::{Module, install};
+use platform::install;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use testkit::TestDb;
-
-/// A module as it was before this migration.
-fn before(module: Module, migration: &str) -> Module {
-    let count = module.migrations.iter().position(|file| file.name == migration).unwrap();
-    Module { migrations: &module.migrations[..count], ..module }
-}
+use testkit::{TestDb, before};
 
 async fn rows(test: &TestDb, query: &str) -> Value {
     let query = format!("select coalesce(jsonb_agg(to_jsonb(t)), '[]') from ({query}) t");
@@ -84,4 +78,49 @@ async fn bots_from_before_the_registry_move_into_it_with_their_tokens_and_webhoo
     drop(owner);
     drop(test);
     testkit::admin(&format!("drop role {role}")).await;
+}
+
+#[tokio::test]
+async fn conversations_from_before_bots_had_their_own_stay_with_the_bot_of_their_messenger() {
+    let test = TestDb::empty().await;
+    let mut owner = test.owner().await;
+    install(&mut owner, &[platform::SQL, before(shopbot::SQL, "0010_by_bot")]).await.unwrap();
+    let shop = test.workspace("shop").await;
+    sqlx::raw_sql(AssertSqlSafe(format!(
+        "with registered as (insert into core.bots (workspace_id, provider, name, secret_ref, serves)
+                             values ('{shop}', 'max', 'shop', 'env:SHOP', 'shopbot') returning *)
+         insert into shopbot.bots (workspace_id, bot_id, provider) select workspace_id, bot_id, provider from registered;
+         insert into shopbot.bot_state (workspace_id, provider, chat_id, context) values ('{shop}', 'max', '1', '{{\"turns\": 7}}');
+         insert into shopbot.bot_inbox (workspace_id, provider, chat_id, provider_message_id, kind)
+         values ('{shop}', 'max', '1', 'm1', 'text'), ('{shop}', 'telegram', '1', 'm1', 'text');
+         insert into shopbot.bot_outbox (workspace_id, provider, chat_id, inbound_provider_message_id, inbound_kind, seq, text, buttons,
+                                         response_hash)
+         values ('{shop}', 'max', '1', 'm1', 'text', 1, 'Да', '[]', '');
+         insert into shopbot.bot_logs (workspace_id, provider, chat_id, inbound_provider_message_id, message_text, outcome, state_before,
+                                       state_after)
+         values ('{shop}', 'max', '1', 'm1', '?', 'fallback', 'default', 'default')"
+    )))
+    .execute(&mut owner)
+    .await
+    .unwrap();
+    install(&mut owner, &[platform::SQL, shopbot::SQL]).await.unwrap();
+    let message = |id: &str| json!({ "chat_id": "1", "provider_message_id": id, "kind": "text", "text": "?" });
+    let query = "select shopbot.take_message($1, 'max', $2, 'trace')";
+    for (id, outcome) in [("m1", "duplicate"), ("m2", "fallback")] {
+        let row = sqlx::query_scalar(query).bind(shop.uuid()).bind(message(id));
+        let done: Value = row.fetch_one(test.db.pool()).await.unwrap();
+        assert_eq!(done["outcome"], outcome);
+    }
+    assert_eq!(rows(&test, "select context->'turns' as turns from shopbot.bot_state").await, json!([{ "turns": 8 }]));
+    let claim = "select text, secret_ref from shopbot.claim_answers('r', 10, interval '1 minute')";
+    assert_eq!(rows(&test, claim).await, json!([{ "text": "Да", "secret_ref": "env:SHOP" }]));
+    let mut tx = test.db.begin(shop).await.unwrap();
+    let found = shopbot::reads::conversation(&mut tx, "max", "1", None).await.unwrap().unwrap();
+    assert_eq!(
+        shopbot::reads::messages(&mut tx, &found, None, 10).await.unwrap().len(),
+        2,
+        "old and new lines are of one conversation"
+    );
+    let left = "select provider from shopbot.bot_inbox where bot_id = '00000000-0000-0000-0000-000000000000'";
+    assert_eq!(rows(&test, left).await, json!([{ "provider": "telegram" }]), "of a bot that is gone");
 }

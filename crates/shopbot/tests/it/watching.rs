@@ -2,11 +2,11 @@
 //! published for pages that are open.
 
 use serde_json::json;
-use shopbot::reads::{self, ConversationFilter, ConversationRead, MUTED, Rows};
+use shopbot::reads::{self, ConversationFilter, ConversationPage, MUTED};
 
 use crate::world::{World, rule};
 
-async fn conversations(world: &World, filter: ConversationFilter) -> Rows<ConversationRead> {
+async fn conversations(world: &World, filter: ConversationFilter) -> ConversationPage {
     let mut tx = world.test.db.begin(world.workspace).await.unwrap();
     reads::conversations(&mut tx, &filter).await.unwrap()
 }
@@ -39,10 +39,10 @@ async fn conversations_are_found_by_the_state_they_are_in_now() {
     assert_eq!(chats(&world, MUTED).await, ["4"], "an operator was called, and the bot is silent");
     let mut tx = world.test.db.begin(world.workspace).await.unwrap();
     assert_eq!(reads::states(&mut tx).await.unwrap(), ["order", "reason"]);
-    let third = reads::conversation(&mut tx, "max", "3").await.unwrap().unwrap();
+    let third = reads::conversation(&mut tx, "max", "3", None).await.unwrap().unwrap();
     assert_eq!((third.intent.as_deref(), &third.captured), (Some("return"), &json!({ "order_number": "12345" })));
     assert_eq!(third.versions["reason"], 1);
-    assert!(reads::conversation(&mut tx, "telegram", "3").await.unwrap().is_none());
+    assert!(reads::conversation(&mut tx, "telegram", "3", None).await.unwrap().is_none());
     drop(tx);
     world.advance(901);
     assert!(chats(&world, "order").await.is_empty(), "its time is over");
@@ -59,7 +59,7 @@ async fn a_page_goes_on_where_the_one_before_stopped_whatever_is_filtered() {
     let filter = ConversationFilter { state: Some("default".to_owned()), limit: 2, ..ConversationFilter::default() };
     let first = conversations(&world, filter.clone()).await;
     let second = conversations(&world, ConversationFilter { before: first.next, ..filter }).await;
-    let ids = |page: &Rows<ConversationRead>| page.rows.iter().map(|row| row.chat_id.clone()).collect::<Vec<_>>();
+    let ids = |page: &ConversationPage| page.rows.iter().map(|row| row.chat_id.clone()).collect::<Vec<_>>();
     assert_eq!((ids(&first), ids(&second)), (vec!["4".to_owned(), "2".to_owned()], vec!["0".to_owned()]));
     assert!(first.next.is_some() && second.next.is_none());
 }
@@ -76,9 +76,11 @@ async fn answers_that_wait_and_that_failed_are_counted_for_each_chat() {
     let counted: Vec<_> = page.rows.iter().map(|row| (row.chat_id.as_str(), row.waiting, row.failed)).collect();
     assert_eq!(counted, [("2", 2, 0), ("1", 0, 1)]);
     let mut tx = world.test.db.begin(world.workspace).await.unwrap();
-    let messages = reads::messages(&mut tx, "max", "1", None, 10).await.unwrap();
+    let first = reads::conversation(&mut tx, "max", "1", None).await.unwrap().unwrap();
+    let messages = reads::messages(&mut tx, &first, None, 10).await.unwrap();
     assert!(messages[0].failed_at.is_some() && messages[0].next_retry_at.is_none() && messages[0].last_error.is_some());
-    let messages = reads::messages(&mut tx, "max", "2", None, 10).await.unwrap();
+    let second = reads::conversation(&mut tx, "max", "2", None).await.unwrap().unwrap();
+    let messages = reads::messages(&mut tx, &second, None, 10).await.unwrap();
     assert!(messages[0].failed_at.is_none() && messages[0].next_retry_at.is_some());
 }
 
@@ -125,7 +127,10 @@ async fn messages_answers_rules_poison_and_a_closed_bot_are_published() {
         ("a rule", "select shopbot.enable_rule($ws, 'payment', null)::text"),
         ("an update that cannot be read", "select shopbot.keep_poison($ws, 'max', null, 'x', repeat('a', 64), 'x')"),
         ("the same update once more", "select shopbot.keep_poison($ws, 'max', null, 'x', repeat('a', 64), 'x')"),
-        ("a closed bot", "select shopbot.close_bot($ws, 'max', platform.now() + interval '1 hour')::text"),
+        (
+            "a closed bot",
+            "select shopbot.close_bot($ws, shopbot.first_bot($ws, 'max'), platform.now() + interval '1 hour')::text",
+        ),
     ];
     for (what, change) in changes {
         match change {

@@ -10,13 +10,13 @@ use kernel::Secret;
 use messengers::{Max, Messengers, Telegram};
 use outbound::Client;
 use serde_json::{Value, json};
-use shopbot::{Sender, sender::Answers};
+use shopbot::{AnswerSender, sender::Answers};
 use testkit::WorldWithProviders;
 
 pub(crate) use testkit::code;
 
 /// The module with what it stands on.
-pub(crate) const MODULES: &[platform::Module] = &[platform::SQL, shopbot::SQL];
+pub(crate) const MODULES: &[platform::SqlModule] = &[platform::SQL, shopbot::SQL];
 pub(crate) const MAX_SECRET: &str = "max-webhook-secret";
 pub(crate) const TELEGRAM_SECRET: &str = "telegram-webhook-secret";
 
@@ -46,7 +46,7 @@ impl World {
     pub(crate) async fn new() -> Self {
         let ground = WorldWithProviders::new(MODULES).await;
         let base = &ground.base;
-        let client = Client::new(&outbound::Settings::default()).unwrap();
+        let client = Client::new(&outbound::ClientSettings::default()).unwrap();
         let tools = Answers {
             db: ground.test.db.clone(),
             messengers: Messengers::new(
@@ -156,7 +156,7 @@ impl World {
 
     /// A sender process that works until nothing is due.
     pub(crate) async fn drain(&self) -> usize {
-        Sender::new(self.tools.clone(), platform::outbox::Limits::of(256)).drain().await.unwrap()
+        AnswerSender::new(self.tools.clone(), platform::outbox::OutboxLimits::of(256)).drain().await.unwrap()
     }
 
     /// Claims by hand, as a sender that holds what it was given: the chats.

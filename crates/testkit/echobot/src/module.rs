@@ -7,7 +7,7 @@ use platform::{
     door::BotModule,
     jobs::{Job, JobError, JobType},
     module::{Metric, Module, Role, Service},
-    outbox::{Engine, Limits},
+    outbox::{Engine, OutboxLimits},
     retention::RetentionRule,
     secrets::Secrets,
 };
@@ -37,7 +37,7 @@ pub fn service(db: Db, messengers: Messengers, secrets: Secrets) -> Service {
     let echoes = Echoes { db: db.clone(), messengers, secrets };
     Service::default()
         .bots(BotModule::new("echobot", updates::receive))
-        .worker(Role::Dispatcher, move |stop| Engine::new(echoes, Limits::of(16)).run(stop))
+        .worker(Role::Dispatcher, move |stop| Engine::new(echoes, OutboxLimits::of(16)).run(stop))
         .job(JobType::new("echobot.count_words"), move |job| count_words(db.clone(), job))
         .retention(vec![RetentionRule::sql("echobot.echoes", "select echobot.forget($1)")])
         .page(page::PAGE)

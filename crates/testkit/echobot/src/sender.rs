@@ -95,7 +95,7 @@ impl Outbox for Echoes {
             let kind = ErrorKind::Unauthorized;
             Err(AdapterError::new(Category::Permanent, ErrorScope::Channel, kind, "credential_missing", message))
         };
-        let token = self.secrets.find(&echo.secret_ref).map_err(missing)?;
+        let token = self.secrets.find(&echo.secret_ref).await.map_err(missing)?;
         Ok(Channel { target_id: echo.chat_id.clone(), token })
     }
 

@@ -1,8 +1,8 @@
 //! The SQL of the echo bot.
 
-use platform::{install::Module, sql_files};
+use platform::{install::SqlModule, sql_files};
 
-pub const SQL: Module = Module {
+pub const SQL: SqlModule = SqlModule {
     name: "echobot",
     schemas: &["echobot"],
     prelude: &[],

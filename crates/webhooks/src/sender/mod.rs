@@ -4,14 +4,14 @@
 
 mod send;
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use jiff::Timestamp;
 use kernel::WorkspaceId;
 use outbound::{FetchSettings, Fetcher, SettingsError};
 use platform::{
     Db, DbError,
-    outbox::{Claimed, Engine, Finished, Outbox, Pace, retry_until_recorded},
+    outbox::{Claimed, Engine, Finished, Outbox, Pace, record_together},
     secrets::Secrets,
     wake::Topic,
 };
@@ -24,7 +24,7 @@ use crate::{
 };
 use send::SendResult;
 
-pub type Sender = Engine<WebhookDeliveries>;
+pub type WebhookSender = Engine<WebhookDeliveries>;
 
 /// A receiver that takes longer has failed. Together with a second look at the lease it fits into half of it.
 const DEADLINE: Duration = Duration::from_secs(15);
@@ -93,11 +93,11 @@ impl Outbox for WebhookDeliveries {
     }
 
     async fn prepare(&self, claimed: &ClaimedDelivery) -> Result<Vec<SigningKey>, SendResult> {
-        let key = |reference: &str| self.secrets.find(reference).and_then(|secret| SigningKey::parse(&secret));
-        let mut keys = vec![key(&claimed.secret_ref).map_err(|words| SendResult::not_sent(claimed, &words))?];
+        let key = async |reference: &str| self.secrets.find(reference).await.and_then(|secret| SigningKey::parse(&secret));
+        let mut keys = vec![key(&claimed.secret_ref).await.map_err(|words| SendResult::not_sent(claimed, &words))?];
         if let Some(reference) = &claimed.old_secret_ref {
             // Receivers that have the new one do without it.
-            match key(reference) {
+            match key(reference).await {
                 Ok(old) => keys.push(old),
                 Err(words) => tracing::warn!(webhook = claimed.name, words, "webhooks.old_secret"),
             }
@@ -111,10 +111,8 @@ impl Outbox for WebhookDeliveries {
 
     async fn record(&self, workspace: WorkspaceId, finished: &[Finished<ClaimedDelivery, SendResult>]) {
         let results: Vec<Value> = finished.iter().map(|finished| json!(finished.outcome)).collect();
-        let results = Value::Array(results);
-        let recorded =
-            retry_until_recorded("record_results", || store::record_results(self.db.pool(), workspace, &results)).await;
-        for (delivery_id, outcome) in recorded.unwrap_or_default() {
+        let record = |some: Range<usize>| store::record_results(self.db.pool(), workspace, Value::from(&results[some]));
+        for (delivery_id, outcome) in record_together("record_results", results.len(), record).await {
             metrics::counter!("webhooks_deliveries_total", "outcome" => outcome.clone()).increment(1);
             if outcome != "delivered" {
                 tracing::info!(delivery.id = %delivery_id, outcome, "webhooks.not_delivered");

@@ -97,3 +97,14 @@ async fn nothing_is_sent_while_the_workspace_is_paused() {
     world.run("update core.workspaces set status = 'active' where workspace_id = $ws").await;
     assert_eq!(world.drain().await, 1);
 }
+
+#[tokio::test]
+async fn whoever_watches_the_webhooks_hears_of_new_deliveries_in_the_transaction_that_makes_them() {
+    let world = World::with_webhook().await;
+    let heard = "select payload from bus.messages where topic = 'webhooks' and payload ? 'queued'";
+    assert_eq!(world.emit("post.sent", json!({})).await, 1);
+    assert_eq!(world.rows(heard).await, [json!({ "payload": { "queued": 1 } })]);
+    world.run("update core.webhook_subscriptions set events = '{bot.escalated}'").await;
+    assert_eq!(world.emit("post.sent", json!({})).await, 0);
+    assert_eq!(world.rows(heard).await.len(), 1, "nothing new");
+}

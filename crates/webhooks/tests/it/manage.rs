@@ -53,6 +53,19 @@ async fn what_cannot_work_is_refused_when_it_is_added_and_the_words_say_what_to_
 }
 
 #[tokio::test]
+async fn an_address_is_kept_in_its_normal_form_however_it_is_written() {
+    let world = World::new().await;
+    for (given, kept) in [
+        ("HTTPS://Example.ORG/Hook?A=b#part", "https://example.org/Hook?A=b"),
+        (" https://пример.рф:443/x ", "https://xn--e1afmkfd.xn--p1ai/x"),
+        ("Http://example.org", "http://example.org/"),
+    ] {
+        let added = world.add_at(given, &["*"], given).await;
+        assert_eq!(added.subscription.url, kept);
+    }
+}
+
+#[tokio::test]
 async fn a_workspace_has_fifty_subscriptions_at_most() {
     let world = World::with_webhook().await;
     world

@@ -137,7 +137,7 @@ async fn a_secret_that_cannot_be_used_keeps_the_events_until_it_is_mended() {
     std::fs::write(&path, webhooks::signature::new_secret().expose()).unwrap();
     world.advance(10);
     let fresh = webhooks::sender::WebhookDeliveries { secrets: platform::secrets::Secrets::default(), ..world.tools.clone() };
-    webhooks::Sender::new(fresh, platform::outbox::Limits::of(8)).drain().await.unwrap();
+    webhooks::WebhookSender::new(fresh, platform::outbox::OutboxLimits::of(8)).drain().await.unwrap();
     assert_eq!(world.statuses().await, "delivered");
 }
 
@@ -159,4 +159,26 @@ async fn during_a_rotation_both_secrets_sign_and_after_it_only_the_new_one() {
         let expected = if hours == 0 { format!("{} {}", sign(&new), sign(&old)) } else { sign(&new) };
         assert_eq!(seen.header("webhook-signature"), expected);
     }
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_recorded_does_not_make_the_others_be_sent_again() {
+    let world = World::with_webhook().await;
+    world.emit_many(3).await;
+    world
+        .run(
+            "create function ops.refuse_the_second() returns trigger language plpgsql as $$ begin
+                  raise exception 'this row cannot be written' using errcode = 'check_violation'; end $$",
+        )
+        .await;
+    world
+        .run(
+            "create trigger refuse_the_second before update on ops.webhook_deliveries for each row
+                  when (new.status <> 'sending' and new.body like '%\"n\": 1%') execute function ops.refuse_the_second()",
+        )
+        .await;
+    world.drain().await;
+    let statuses = world.rows("select status from ops.webhook_deliveries order by body").await;
+    assert_eq!(statuses, ["delivered", "sending", "delivered"].map(|status| json!({ "status": status })));
+    assert_eq!(world.receiver.seen().len(), 3);
 }

@@ -15,14 +15,14 @@ use axum::{
 use jiff::SignedDuration;
 use kernel::{Clock, WorkspaceId};
 use outbound::Fetcher;
-use platform::{outbox::Limits, secrets::Secrets};
+use platform::{outbox::OutboxLimits, secrets::Secrets};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgConnection, Row, postgres::PgRow};
 use testkit::TestDb;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 use webhooks::{
-    Sender,
+    WebhookSender,
     manage::{Desk, NewSubscription, SecretFiles, WithSecret},
     sender::WebhookDeliveries,
 };
@@ -186,11 +186,11 @@ impl World {
 
     /// A sender process that works until nothing is due.
     pub(crate) async fn drain(&self) -> usize {
-        Sender::new(self.tools.clone(), Limits::of(64)).drain().await.unwrap()
+        WebhookSender::new(self.tools.clone(), OutboxLimits::of(64)).drain().await.unwrap()
     }
 
     pub(crate) async fn drain_with(&self, fetcher: Fetcher) -> usize {
-        Sender::new(WebhookDeliveries { fetcher, ..self.tools.clone() }, Limits::of(64)).drain().await.unwrap()
+        WebhookSender::new(WebhookDeliveries { fetcher, ..self.tools.clone() }, OutboxLimits::of(64)).drain().await.unwrap()
     }
 
     /// Claims by hand, as a sender that holds what it was given: the deliveries.

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{
     super::machine::median,
-    Sizes,
-    stage::{Run, Server, Stage, WORKSPACE},
+    PostingSizes,
+    stage::{BenchServer, BenchStage, PostingRun, WORKSPACE},
 };
 
 const FEW: u32 = 10_000;
 
-pub(super) fn run(stage: &mut Stage, sizes: Sizes, is_flat: bool, is_held: bool) -> Result<()> {
+pub(super) fn run(stage: &mut BenchStage, sizes: PostingSizes, is_flat: bool, is_held: bool) -> Result<()> {
     let mut worlds = vec![("posting_few", FEW, Vec::new())];
     if is_flat {
         worlds.push(("posting_many", sizes.rows, Vec::new()));
@@ -62,13 +62,13 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, is_flat: bool, is_held: bool)
 }
 
 /// A server that has its connections and its plans.
-fn warm(stage: &mut Stage, url: &str, posts: u32) -> Result<Server> {
+fn warm(stage: &mut BenchStage, url: &str, posts: u32) -> Result<BenchServer> {
     let server = stage.serve(url)?;
     stage.burst(&server, (posts / 4).max(1))?;
     Ok(server)
 }
 
-fn one(stage: &mut Stage, url: &str, posts: u32) -> Result<Run> {
+fn one(stage: &mut BenchStage, url: &str, posts: u32) -> Result<PostingRun> {
     stage.order(&json!({"do": "database", "url": url}))?;
     let server = warm(stage, url, posts)?;
     let run = stage.burst(&server, posts)?;
@@ -77,7 +77,7 @@ fn one(stage: &mut Stage, url: &str, posts: u32) -> Result<Run> {
 }
 
 /// Burst after burst while a snapshot is held that began before the first of them.
-fn held(stage: &mut Stage, url: &str, sizes: Sizes) -> Result<Vec<Run>> {
+fn held(stage: &mut BenchStage, url: &str, sizes: PostingSizes) -> Result<Vec<PostingRun>> {
     stage.order(&json!({"do": "database", "url": url}))?;
     let server = warm(stage, url, sizes.posts)?;
     stage.order(&json!({"do": "hold"}))?;
@@ -94,9 +94,9 @@ fn held(stage: &mut Stage, url: &str, sizes: Sizes) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-fn line(name: &str, runs: &[Run], first: &[Run]) {
-    let of = |runs: &[Run], read: fn(&Run) -> f64| median(runs.iter().map(read));
-    let cost = |runs: &[Run]| of(runs, |run| run.own_cpu + run.database_cpu);
+fn line(name: &str, runs: &[PostingRun], first: &[PostingRun]) {
+    let of = |runs: &[PostingRun], read: fn(&PostingRun) -> f64| median(runs.iter().map(read));
+    let cost = |runs: &[PostingRun]| of(runs, |run| run.own_cpu + run.database_cpu);
     let speed = of(runs, |run| run.per_second);
     println!(
         "{name:44} {speed:9.0} {:7.2}x {:9.0} {:10.0} {:10.0} {:7.2}x {:5.1}",

@@ -13,10 +13,10 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{machine, stage::Cast};
-use stage::Stage;
+use stage::BenchStage;
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct PostingBench {
     /// Posts per run; each goes to 40 channels
     #[arg(long)]
     posts: Option<u32>,
@@ -44,7 +44,7 @@ const PARTS: [&str; 8] = ["throughput", "peers", "physical", "flat", "held", "la
 
 /// The size of everything.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct PostingSizes {
     posts: u32,
     rounds: u32,
     physical_batches: u32,
@@ -54,8 +54,8 @@ struct Sizes {
     backlog: u32,
 }
 
-impl Sizes {
-    fn of(options: &Options) -> Self {
+impl PostingSizes {
+    fn of(options: &PostingBench) -> Self {
         let full = Self {
             posts: 500,
             rounds: 3,
@@ -85,13 +85,13 @@ impl Sizes {
     }
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &PostingBench) -> Result<()> {
     let parts = machine::wanted(&PARTS, &options.only)?;
     let is_wanted = |part: &str| parts.contains(&part);
-    let sizes = Sizes::of(options);
+    let sizes = PostingSizes::of(options);
     machine::build()?;
     let server = machine::server(options.server.as_deref())?;
-    let mut stage = Stage::start(&Cast { sender: "bench_posting", providers: "" }, server)?;
+    let mut stage = BenchStage::start(&Cast { sender: "bench_posting", providers: "" }, server)?;
     let contestants: Vec<&str> = ["throughput", "peers", "physical"].into_iter().filter(|part| is_wanted(part)).collect();
     if !contestants.is_empty() {
         throughput::run(&mut stage, sizes, &contestants)?;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     super::machine::{bench_dir, load_average},
-    stage::{Run, Stage},
+    stage::{BenchStage, PostingRun},
 };
 
 const PREPARE: &str = include_str!("../../../../bench/physical/prepare.sql");
@@ -20,7 +20,7 @@ const BATCH: &str = include_str!("../../../../bench/physical/batch.sql");
 const ROWS: u32 = 500;
 const CLIENTS: u32 = 2;
 
-pub(super) fn run(stage: &mut Stage, batches: u32) -> Result<Run> {
+pub(super) fn run(stage: &mut BenchStage, batches: u32) -> Result<PostingRun> {
     let url = stage.new_database("posting_physical")?;
     stage.order(&json!({"do": "execute", "sql": PREPARE}))?;
     let each = (batches / CLIENTS).max(1);
@@ -40,7 +40,7 @@ pub(super) fn run(stage: &mut Stage, batches: u32) -> Result<Run> {
     stage.drop_database("posting_physical")?;
     let grown = |key: &str| (after[key].as_f64().unwrap_or(0.0) - before[key].as_f64().unwrap_or(0.0)) / deliveries;
     let per_second = deliveries / seconds;
-    Ok(Run {
+    Ok(PostingRun {
         per_second,
         pushed_per_second: per_second,
         wal_bytes: grown("wal_bytes"),

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{
     super::machine::load_average,
-    Sizes,
-    stage::{CHANNELS, Server, Stage, WORKSPACE},
+    PostingSizes,
+    stage::{BenchServer, BenchStage, CHANNELS, WORKSPACE},
 };
 
 /// Time for a fresh server to do what it does once.
@@ -17,7 +17,7 @@ const QUIET: &str = "quiet";
 const QUIET_CHANNELS: u32 = 4;
 const QUIET_POSTS_PER_SECOND: u32 = 20;
 
-pub(super) fn latency(stage: &mut Stage, sizes: Sizes) -> Result<()> {
+pub(super) fn latency(stage: &mut BenchStage, sizes: PostingSizes) -> Result<()> {
     let url = stage.new_world("posting_latency")?;
     let server = stage.serve(&url)?;
     thread::sleep(Duration::from_secs(1));
@@ -36,7 +36,7 @@ pub(super) fn latency(stage: &mut Stage, sizes: Sizes) -> Result<()> {
     stage.drop_database("posting_latency")
 }
 
-pub(super) fn idle(stage: &mut Stage, sizes: Sizes) -> Result<()> {
+pub(super) fn idle(stage: &mut BenchStage, sizes: PostingSizes) -> Result<()> {
     let url = stage.new_world("posting_idle")?;
     let server = stage.serve(&url)?;
     // It has worked before.
@@ -60,7 +60,7 @@ pub(super) fn idle(stage: &mut Stage, sizes: Sizes) -> Result<()> {
 }
 
 /// One workspace sends a little, steadily. Beside it another has a backlog and a channel that answers after 20 seconds.
-pub(super) fn noisy(stage: &mut Stage, sizes: Sizes) -> Result<()> {
+pub(super) fn noisy(stage: &mut BenchStage, sizes: PostingSizes) -> Result<()> {
     println!(
         "\na quiet workspace, {QUIET_POSTS_PER_SECOND} posts/s to {QUIET_CHANNELS} channels for {} s, from the push to the channel",
         sizes.steady_seconds
@@ -89,7 +89,7 @@ pub(super) fn noisy(stage: &mut Stage, sizes: Sizes) -> Result<()> {
     stage.drop_database("posting_noisy")
 }
 
-fn steady_quiet(stage: &mut Stage, server: &Server, seconds: u32) -> Result<Value> {
+fn steady_quiet(stage: &mut BenchStage, server: &BenchServer, seconds: u32) -> Result<Value> {
     stage.order(&json!({
         "do": "steady", "server": server.url, "workspace": QUIET, "rate": QUIET_POSTS_PER_SECOND, "seconds": seconds, "channels": QUIET_CHANNELS,
     }))

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use serde_json::json;
 
-pub(super) use super::super::stage::{Server, Stage};
+pub(super) use super::super::stage::{BenchServer, BenchStage};
 
 pub(super) const CHANNELS: u32 = 40;
 /// The workspace of most runs; its name is also the secret of its endpoint.
@@ -11,7 +11,7 @@ pub(super) const WORKSPACE: &str = "bench";
 
 /// What a run cost, for each delivery.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct PostingRun {
     pub(super) per_second: f64,
     /// How fast posts were accepted, in deliveries.
     pub(super) pushed_per_second: f64,
@@ -23,7 +23,7 @@ pub(super) struct Run {
     pub(super) load_average: f64,
 }
 
-impl Stage {
+impl BenchStage {
     /// A database with the workspace of most runs: 20 channels of each kind, without limits.
     pub(super) fn new_world(&mut self, name: &str) -> Result<String> {
         let url = self.new_database(name)?;
@@ -32,14 +32,14 @@ impl Stage {
     }
 
     /// Posts through a running server until every delivery is sent.
-    pub(super) fn burst(&mut self, server: &Server, posts: u32) -> Result<Run> {
+    pub(super) fn burst(&mut self, server: &BenchServer, posts: u32) -> Result<PostingRun> {
         let deliveries = f64::from(posts * CHANNELS);
         let order = json!({"do": "burst", "server": server.url, "workspace": WORKSPACE, "posts": posts, "channels": CHANNELS});
         let (done, cost) = self.measure(server, deliveries, &order)?;
         // Counting is not what is measured.
         self.order(&json!({"do": "check", "run": done["run"], "posts": posts, "channels": CHANNELS}))?;
         let seconds = |key: &str| done[key].as_f64().context("seconds");
-        Ok(Run {
+        Ok(PostingRun {
             per_second: deliveries / seconds("seconds")?,
             pushed_per_second: deliveries / seconds("push_seconds")?,
             wal_bytes: cost.wal_bytes,

@@ -7,19 +7,19 @@ use serde_json::json;
 
 use super::{
     super::{jobs, machine::median},
-    Sizes, physical,
-    stage::{CHANNELS, Run, Stage},
+    PostingSizes, physical,
+    stage::{BenchStage, CHANNELS, PostingRun},
 };
 
 const COLD: &str = "beresta, its first posts";
 const PHYSICAL: &str = "PostgreSQL alone";
 
-pub(super) fn run(stage: &mut Stage, sizes: Sizes, parts: &[&str]) -> Result<()> {
+pub(super) fn run(stage: &mut BenchStage, sizes: PostingSizes, parts: &[&str]) -> Result<()> {
     let deliveries = sizes.posts * CHANNELS;
     let peers: Vec<_> = jobs::CONTESTANTS.iter().filter(|peer| peer.name != jobs::OURS && parts.contains(&"peers")).collect();
-    let mut runs: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
+    let mut runs: BTreeMap<&str, Vec<PostingRun>> = BTreeMap::new();
     for round in 0..sizes.rounds {
-        let mut take = |name: &'static str, run: Run| {
+        let mut take = |name: &'static str, run: PostingRun| {
             eprintln!(
                 "round {} {name:34} {:8.0} deliveries/s  (load average {:.1})",
                 round + 1,
@@ -45,7 +45,7 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes, parts: &[&str]) -> Result<()>
 }
 
 /// The first posts of a fresh server on an empty database, which meet plans that are still to be made, and then the run itself.
-fn ours(stage: &mut Stage, posts: u32) -> Result<(Run, Run)> {
+fn ours(stage: &mut BenchStage, posts: u32) -> Result<(PostingRun, PostingRun)> {
     let url = stage.new_world("posting")?;
     let server = stage.serve(&url)?;
     let cold = stage.burst(&server, (posts / 2).max(1))?;
@@ -57,8 +57,8 @@ fn ours(stage: &mut Stage, posts: u32) -> Result<(Run, Run)> {
     Ok((cold, run))
 }
 
-impl From<jobs::Run> for Run {
-    fn from(run: jobs::Run) -> Self {
+impl From<jobs::JobsRun> for PostingRun {
+    fn from(run: jobs::JobsRun) -> Self {
         Self {
             per_second: run.jobs_per_second,
             pushed_per_second: run.with_adding_per_second,
@@ -71,8 +71,8 @@ impl From<jobs::Run> for Run {
     }
 }
 
-fn report<'a>(sizes: Sizes, names: impl Iterator<Item = &'a str>, runs: &BTreeMap<&'a str, Vec<Run>>) {
-    let of = |name: &str, read: fn(&Run) -> f64| runs.get(name).map_or(0.0, |runs| median(runs.iter().map(read)));
+fn report<'a>(sizes: PostingSizes, names: impl Iterator<Item = &'a str>, runs: &BTreeMap<&'a str, Vec<PostingRun>>) {
+    let of = |name: &str, read: fn(&PostingRun) -> f64| runs.get(name).map_or(0.0, |runs| median(runs.iter().map(read)));
     let ours = of(jobs::OURS, |run| run.per_second);
     println!(
         "\n{} posts to {CHANNELS} channels ({} deliveries) per run, median of {} rounds, fsync and synchronous_commit on",

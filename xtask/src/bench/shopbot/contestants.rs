@@ -9,7 +9,7 @@ use super::{
     super::{
         jobs::{NODE, OURS},
         machine::bench_dir,
-        stage::{Cost, Server, Stage, TELEGRAM_TOKEN},
+        stage::{BenchServer, BenchStage, Cost, TELEGRAM_TOKEN},
     },
     LINES,
 };
@@ -39,7 +39,7 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
 ];
 
 /// What the sender does, with what it has to know, and with how many messages.
-pub(super) struct Act {
+pub(super) struct BenchAct {
     pub(super) what: &'static str,
     pub(super) more: Value,
     pub(super) warm_up: u32,
@@ -53,7 +53,7 @@ struct Messages {
     count: u32,
 }
 
-impl Act {
+impl BenchAct {
     fn warm_up(&self) -> Messages {
         Messages { first_chat: 100_000_000, count: self.warm_up.next_multiple_of(LINES) }
     }
@@ -65,7 +65,7 @@ impl Act {
 
 impl Contestant {
     /// On a database of its own.
-    pub(super) fn open(&self, stage: &mut Stage) -> Result<Server> {
+    pub(super) fn open(&self, stage: &mut BenchStage) -> Result<BenchServer> {
         match self.peer {
             None => Self::open_ours(stage),
             Some(args) => Self::open_peer(stage, args),
@@ -74,7 +74,7 @@ impl Contestant {
 
     /// Lets the bot have its first conversations, and then those that count: what the sender found, when every answer and every
     /// row is there, and what it cost.
-    pub(super) fn play(&self, stage: &mut Stage, server: &Server, act: &Act) -> Result<(Value, Cost)> {
+    pub(super) fn play(&self, stage: &mut BenchStage, server: &BenchServer, act: &BenchAct) -> Result<(Value, Cost)> {
         stage.order(&self.order(server, act.what, act.warm_up(), &act.more))?;
         // A live database has statistics, and autovacuum would bring them within a minute.
         stage.order(&json!({"do": "execute", "sql": format!("analyze {}", self.tables)}))?;
@@ -85,17 +85,17 @@ impl Contestant {
     }
 
     /// Brings webhooks of the last act again; how many were answered again.
-    pub(super) fn repeat(&self, stage: &mut Stage, server: &Server, act: &Act, webhooks: u32) -> Result<u64> {
+    pub(super) fn repeat(&self, stage: &mut BenchStage, server: &BenchServer, act: &BenchAct, webhooks: u32) -> Result<u64> {
         let found = stage.order(&self.order(server, "repeat", act.messages(), &json!({"webhooks": webhooks})))?;
         Ok(found["answered"].as_u64().unwrap_or(0))
     }
 
-    pub(super) fn close(server: Server, stage: &mut Stage) -> Result<()> {
+    pub(super) fn close(server: BenchServer, stage: &mut BenchStage) -> Result<()> {
         server.stop()?;
         stage.drop_database(DATABASE)
     }
 
-    fn order(&self, server: &Server, what: &str, messages: Messages, more: &Value) -> Value {
+    fn order(&self, server: &BenchServer, what: &str, messages: Messages, more: &Value) -> Value {
         let mut order = json!({
             "do": what, "server": server.url, "secret": SECRET, "is_ours": self.peer.is_none(),
             "first": messages.first_chat, "messages": messages.count,
@@ -106,14 +106,14 @@ impl Contestant {
         order
     }
 
-    fn open_ours(stage: &mut Stage) -> Result<Server> {
+    fn open_ours(stage: &mut BenchStage) -> Result<BenchServer> {
         let url = stage.new_database(DATABASE)?;
         let shop = stage.order(&json!({"do": "prepare", "secret": SECRET}))?;
         fs::write(bench_dir().join(SHOP), shop.to_string())?;
         stage.serve(&url)
     }
 
-    fn open_peer(stage: &mut Stage, args: &[&str]) -> Result<Server> {
+    fn open_peer(stage: &mut BenchStage, args: &[&str]) -> Result<BenchServer> {
         ensure!(bench_dir().join(SHOP).exists(), "{SHOP} is made by our own run");
         let url = stage.empty_database(DATABASE)?;
         let mut command = Command::new(bench_dir().join(NODE));
@@ -124,6 +124,6 @@ impl Contestant {
             .env("BOT_TOKEN", TELEGRAM_TOKEN)
             .env("NODE_ENV", "production")
             .current_dir(bench_dir());
-        Server::start(command)
+        BenchServer::start(command)
     }
 }

@@ -4,16 +4,16 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::{
-    super::stage::Stage,
-    LINES, Sizes,
-    contestants::{Act, CONTESTANTS, Contestant},
+    super::stage::BenchStage,
+    LINES, ShopbotSizes,
+    contestants::{BenchAct, CONTESTANTS, Contestant},
 };
 
 const MESSAGES_PER_SECOND: u32 = 100;
 
-pub(super) fn run(stage: &mut Stage, sizes: Sizes) -> Result<()> {
+pub(super) fn run(stage: &mut BenchStage, sizes: ShopbotSizes) -> Result<()> {
     let seconds = sizes.steady_seconds.next_multiple_of(LINES);
-    let act = Act {
+    let act = BenchAct {
         what: "steady",
         more: json!({"rate": MESSAGES_PER_SECOND}),
         // The first messages meet cold caches and no connections.

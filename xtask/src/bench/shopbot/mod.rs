@@ -12,11 +12,11 @@ use clap::Args;
 
 use super::{
     machine,
-    stage::{Cast, Stage},
+    stage::{BenchStage, Cast},
 };
 
 #[derive(Args)]
-pub(crate) struct Options {
+pub(crate) struct ShopbotBench {
     /// Messages per run; five make a conversation
     #[arg(long)]
     messages: Option<u32>,
@@ -40,14 +40,14 @@ const LINES: u32 = 5;
 
 /// The size of everything.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct ShopbotSizes {
     messages: u32,
     rounds: u32,
     steady_seconds: u32,
 }
 
-impl Sizes {
-    fn of(options: &Options) -> Self {
+impl ShopbotSizes {
+    fn of(options: &ShopbotBench) -> Self {
         let full = Self { messages: 10_000, rounds: 3, steady_seconds: 30 };
         let quick = Self { messages: 2000, rounds: 1, steady_seconds: 10 };
         let base = if options.quick { quick } else { full };
@@ -59,12 +59,12 @@ impl Sizes {
     }
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &ShopbotBench) -> Result<()> {
     let parts = machine::wanted(&PARTS, &options.only)?;
-    let sizes = Sizes::of(options);
+    let sizes = ShopbotSizes::of(options);
     machine::build()?;
     let server = machine::server(options.server.as_deref())?;
-    let mut stage = Stage::start(&Cast { sender: "bench_shopbot", providers: "chats/" }, server)?;
+    let mut stage = BenchStage::start(&Cast { sender: "bench_shopbot", providers: "chats/" }, server)?;
     if parts.contains(&"throughput") {
         throughput::run(&mut stage, sizes)?;
     }

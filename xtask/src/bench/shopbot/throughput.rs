@@ -9,10 +9,10 @@ use super::{
     super::{
         jobs::OURS,
         machine::median,
-        stage::{Cost, Stage},
+        stage::{BenchStage, Cost},
     },
-    Sizes,
-    contestants::{Act, CONTESTANTS, Contestant},
+    ShopbotSizes,
+    contestants::{BenchAct, CONTESTANTS, Contestant},
 };
 
 /// As many connections as Telegram opens at most (`max_connections` of setWebhook): each chat waits for its 200 on one.
@@ -21,21 +21,21 @@ const AT_ONCE: u32 = 100;
 const REPEATED: u32 = 20;
 
 #[derive(Clone, Copy)]
-struct Run {
+struct ShopbotRun {
     per_second: f64,
     p50_ms: f64,
     p99_ms: f64,
     cost: Cost,
 }
 
-pub(super) fn run(stage: &mut Stage, sizes: Sizes) -> Result<()> {
-    let act = Act {
+pub(super) fn run(stage: &mut BenchStage, sizes: ShopbotSizes) -> Result<()> {
+    let act = BenchAct {
         what: "burst",
         more: json!({"at_once": AT_ONCE}),
         warm_up: (sizes.messages / 4).max(1000),
         messages: sizes.messages,
     };
-    let mut runs: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
+    let mut runs: BTreeMap<&str, Vec<ShopbotRun>> = BTreeMap::new();
     let mut repeated = Vec::new();
     let mut told = Value::Null;
     for round in 0..sizes.rounds {
@@ -51,7 +51,7 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes) -> Result<()> {
             }
             Contestant::close(server, stage)?;
             let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-            let run = Run {
+            let run = ShopbotRun {
                 per_second: f64::from(sizes.messages) / found["seconds"].as_f64().context("seconds")?,
                 p50_ms: number(&found["answered"]["p50_ms"]),
                 p99_ms: number(&found["answered"]["p99_ms"]),
@@ -71,8 +71,8 @@ pub(super) fn run(stage: &mut Stage, sizes: Sizes) -> Result<()> {
     Ok(())
 }
 
-fn report(sizes: Sizes, runs: &BTreeMap<&str, Vec<Run>>, repeated: &[(&str, u64)]) {
-    let of = |name: &str, read: fn(&Run) -> f64| runs.get(name).map_or(0.0, |runs| median(runs.iter().map(read)));
+fn report(sizes: ShopbotSizes, runs: &BTreeMap<&str, Vec<ShopbotRun>>, repeated: &[(&str, u64)]) {
+    let of = |name: &str, read: fn(&ShopbotRun) -> f64| runs.get(name).map_or(0.0, |runs| median(runs.iter().map(read)));
     let ours = of(OURS, |run| run.per_second);
     println!(
         "\n{} messages per run, {AT_ONCE} chats at once, median of {} rounds, fsync and synchronous_commit on",

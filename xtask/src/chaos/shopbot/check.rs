@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     chats::read_answer,
-    evidence::{Answer, Evidence, Written},
+    evidence::{AnswerEvidence, SavedAnswer, Written},
 };
-use crate::chaos::check::{Broken, Verdict};
+use crate::chaos::check::{Broken, ChaosVerdict};
 
 /// A copy of an answer: its place in the simulator's ledger, and the turn that it speaks of.
-struct Received {
+struct ReceivedAnswer {
     place: usize,
     turn: i64,
 }
 
 /// What is known of each message, by what was said in which chat and by the message's own id.
 struct Known<'a> {
-    received: HashMap<(&'a str, &'a str), Vec<Received>>,
-    answers: HashMap<&'a str, Vec<&'a Answer>>,
+    received: HashMap<(&'a str, &'a str), Vec<ReceivedAnswer>>,
+    answers: HashMap<&'a str, Vec<&'a SavedAnswer>>,
     arrivals: HashMap<&'a str, Vec<i64>>,
 }
 
 impl<'a> Known<'a> {
-    fn of(evidence: &'a Evidence) -> Self {
+    fn of(evidence: &'a AnswerEvidence) -> Self {
         let mut known = Self { received: HashMap::new(), answers: HashMap::new(), arrivals: HashMap::new() };
         for (place, copy) in evidence.copies.iter().enumerate() {
             if let Some((turn, said)) = read_answer(&copy.text) {
-                known.received.entry((copy.target.as_str(), said)).or_default().push(Received { place, turn });
+                known.received.entry((copy.target.as_str(), said)).or_default().push(ReceivedAnswer { place, turn });
             }
         }
         for answer in &evidence.answers {
@@ -38,11 +38,11 @@ impl<'a> Known<'a> {
         known
     }
 
-    fn received(&self, written: &'a Written) -> &[Received] {
+    fn received(&self, written: &'a Written) -> &[ReceivedAnswer] {
         self.received.get(&(written.chat_id.as_str(), written.said.as_str())).map_or(&[], Vec::as_slice)
     }
 
-    fn answers(&self, written: &Written) -> &[&'a Answer] {
+    fn answers(&self, written: &Written) -> &[&'a SavedAnswer] {
         self.answers.get(written.message_id.as_str()).map_or(&[], Vec::as_slice)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Known<'a> {
     }
 
     /// The messages of each chat that have arrived, in that order; by the first time, if there were several.
-    fn in_order(&self, evidence: &'a Evidence) -> BTreeMap<&'a str, Vec<&'a Written>> {
+    fn in_order(&self, evidence: &'a AnswerEvidence) -> BTreeMap<&'a str, Vec<&'a Written>> {
         let mut chats: BTreeMap<&'a str, Vec<(i64, &'a Written)>> = BTreeMap::new();
         for written in &evidence.written {
             if let Some(arrival) = self.arrivals(written).iter().min() {
@@ -74,7 +74,7 @@ fn by(written: &Written, words: impl AsRef<str>) -> Broken {
 
 /// Every message was acknowledged, was taken once, and has one answer that was sent and arrived; and nobody was told anything
 /// that answers nothing.
-pub(super) fn answered(evidence: &Evidence) -> Verdict {
+pub(super) fn answered(evidence: &AnswerEvidence) -> ChaosVerdict {
     let known = Known::of(evidence);
     let mut broken = Vec::new();
     for written in &evidence.written {
@@ -106,12 +106,12 @@ pub(super) fn answered(evidence: &Evidence) -> Verdict {
         evidence.turns.len(),
         evidence.answers.len()
     );
-    Verdict { promise: "every acknowledged message has one answer", figures, broken }
+    ChaosVerdict { promise: "every acknowledged message has one answer", figures, broken }
 }
 
 /// Copies of an answer: at most one and one more for each attempt whose outcome could not be read; exactly one where there was
 /// none.
-pub(super) fn copies(evidence: &Evidence) -> Verdict {
+pub(super) fn copies(evidence: &AnswerEvidence) -> ChaosVerdict {
     let known = Known::of(evidence);
     let mut broken = Vec::new();
     let (mut extra, mut unknown_total, mut exact) = (0, 0, 0);
@@ -129,11 +129,11 @@ pub(super) fn copies(evidence: &Evidence) -> Verdict {
         "{} copies, {extra} extra, {unknown_total} attempts of unknown outcome; {exact} answers had none, and one copy",
         evidence.copies.len()
     );
-    Verdict { promise: "no more copies than attempts that could not be read explain", figures, broken }
+    ChaosVerdict { promise: "no more copies than attempts that could not be read explain", figures, broken }
 }
 
 /// The messages of a chat arrived as they were written, and their answers were first received in that order.
-pub(super) fn order(evidence: &Evidence) -> Verdict {
+pub(super) fn order(evidence: &AnswerEvidence) -> ChaosVerdict {
     let known = Known::of(evidence);
     let mut broken = Vec::new();
     let mut pairs = 0;
@@ -157,11 +157,11 @@ pub(super) fn order(evidence: &Evidence) -> Verdict {
         }
     }
     let figures = format!("{pairs} answers came after another one of their chat");
-    Verdict { promise: "answers of a chat came in the order of its messages", figures, broken }
+    ChaosVerdict { promise: "answers of a chat came in the order of its messages", figures, broken }
 }
 
 /// As which turn of its chat each message was counted: every answer says it. How many there were: the state does.
-pub(super) fn turns(evidence: &Evidence) -> Verdict {
+pub(super) fn turns(evidence: &AnswerEvidence) -> ChaosVerdict {
     let known = Known::of(evidence);
     let mut broken = Vec::new();
     let mut checked = 0;
@@ -182,11 +182,11 @@ pub(super) fn turns(evidence: &Evidence) -> Verdict {
         }
     }
     let figures = format!("{} chats, {checked} numbers in answers", evidence.turns.len());
-    Verdict { promise: "turns are counted exactly", figures, broken }
+    ChaosVerdict { promise: "turns are counted exactly", figures, broken }
 }
 
 /// What cannot be handled is acknowledged, and kept once, with how often it came; and nothing else is kept.
-pub(super) fn poison(evidence: &Evidence) -> Verdict {
+pub(super) fn poison(evidence: &AnswerEvidence) -> ChaosVerdict {
     let mut broken = Vec::new();
     let mut explained = 0;
     for poison in &evidence.poison {
@@ -211,7 +211,7 @@ pub(super) fn poison(evidence: &Evidence) -> Verdict {
         }
     }
     let figures = format!("{} poisonous updates", evidence.poison.len());
-    Verdict { promise: "what cannot be handled is acknowledged and kept once", figures, broken }
+    ChaosVerdict { promise: "what cannot be handled is acknowledged and kept once", figures, broken }
 }
 
 #[cfg(test)]

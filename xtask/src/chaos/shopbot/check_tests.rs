@@ -1,14 +1,14 @@
 use super::*;
 use crate::chaos::{
     evidence::Copy,
-    shopbot::evidence::{Kept, Poison, Receipt},
+    shopbot::evidence::{Kept, Receipt, SavedPoison},
 };
 
 const CHAT: &str = "5";
 
 /// The messages of one chat, one after the other: all brought and taken, none received yet.
-fn chat(said: &[&str]) -> Evidence {
-    let mut evidence = Evidence::default();
+fn chat(said: &[&str]) -> AnswerEvidence {
+    let mut evidence = AnswerEvidence::default();
     for (n, said) in (1_i64..).zip(said) {
         let message_id = format!("mid.{n}");
         evidence.written.push(Written {
@@ -20,7 +20,7 @@ fn chat(said: &[&str]) -> Evidence {
             taken: 2,
         });
         evidence.receipts.push(Receipt { message_id: message_id.clone(), arrival: 10 + n });
-        evidence.answers.push(Answer {
+        evidence.answers.push(SavedAnswer {
             id: format!("answer-{n}"),
             chat_id: CHAT.into(),
             message_id,
@@ -33,7 +33,7 @@ fn chat(said: &[&str]) -> Evidence {
     evidence
 }
 
-fn receives(evidence: &mut Evidence, texts: &[&str]) {
+fn receives(evidence: &mut AnswerEvidence, texts: &[&str]) {
     let copy = |text: &&str| Copy { target: CHAT.into(), text: (*text).into(), message_id: "7".into(), at: 0, is_answered: true };
     evidence.copies = texts.iter().map(copy).collect();
 }
@@ -120,7 +120,7 @@ fn a_turn_that_was_not_counted_is_found_in_the_answer_and_in_the_state() {
 fn poison_is_kept_once_and_nothing_else_is() {
     let kept = |body: &str, seen_count| Kept { body: body.into(), problem: "no".into(), seen_count };
     let marker = "poison-1-end".to_owned();
-    let mut evidence = Evidence { poison: vec![Poison { marker, brought: 3, taken: 2 }], ..Evidence::default() };
+    let mut evidence = AnswerEvidence { poison: vec![SavedPoison { marker, brought: 3, taken: 2 }], ..AnswerEvidence::default() };
     assert!(poison(&evidence).broken[0].words.contains("kept 0 times"));
     for (seen_count, is_good) in [(1, false), (2, true), (3, true), (4, false)] {
         evidence.kept = vec![kept("{poison-1-end", seen_count)];

@@ -32,7 +32,7 @@ pub(super) struct Visits {
 
 /// A message, as its customer remembers it.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct CustomerMessage {
     pub(super) chat: Chat,
     pub(super) n: u64,
     pub(super) said: String,
@@ -50,7 +50,7 @@ struct Update {
 #[derive(Default)]
 pub(super) struct Ledger {
     next: AtomicU64,
-    messages: Mutex<Vec<(Message, Arc<Visits>)>>,
+    messages: Mutex<Vec<(CustomerMessage, Arc<Visits>)>>,
     poison: Mutex<Vec<(String, Arc<Visits>)>>,
     /// Copies on their way.
     copies: Mutex<Vec<JoinHandle<()>>>,
@@ -65,7 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Ledger {
-    pub(super) fn messages(&self) -> Vec<(Message, Arc<Visits>)> {
+    pub(super) fn messages(&self) -> Vec<(CustomerMessage, Arc<Visits>)> {
         lock(&self.messages).clone()
     }
 
@@ -140,7 +140,7 @@ impl Customer {
         let n = self.number();
         let said = if round == 0 { HELLO.to_owned() } else { marker(self.stage.seed, n) };
         let update = self.update(self.chat.message(n, &said).to_string().into_bytes());
-        let message = Message { chat: self.chat, n, said, round };
+        let message = CustomerMessage { chat: self.chat, n, said, round };
         lock(&self.ledger.messages).push((message, Arc::clone(&update.visits)));
         self.bring(&update).await;
     }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::{chats::read_answer, customers::Ledger};
 use crate::chaos::{
-    evidence::{Call, Copy, call, copy},
+    evidence::{Copy, ProviderCall, call, copy},
     stage::Stage,
 };
 
@@ -23,7 +23,7 @@ pub(super) struct Written {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Poison {
+pub(super) struct SavedPoison {
     pub(super) marker: String,
     pub(super) brought: u32,
     pub(super) taken: u32,
@@ -38,7 +38,7 @@ pub(super) struct Receipt {
 
 /// What is in the outbox.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct Answer {
+pub(super) struct SavedAnswer {
     pub(super) id: String,
     pub(super) chat_id: String,
     pub(super) message_id: String,
@@ -69,14 +69,14 @@ pub(super) struct Kept {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Evidence {
+pub(super) struct AnswerEvidence {
     pub(super) written: Vec<Written>,
-    pub(super) poison: Vec<Poison>,
+    pub(super) poison: Vec<SavedPoison>,
     /// In the order in which the simulator accepted them.
     pub(super) copies: Vec<Copy>,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<ProviderCall>,
     pub(super) receipts: Vec<Receipt>,
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<SavedAnswer>,
     pub(super) moves: BTreeMap<String, Vec<Move>>,
     /// How many messages each chat's state says it had.
     pub(super) turns: BTreeMap<String, i64>,
@@ -97,7 +97,7 @@ const TURNS: &str = "select chat_id, coalesce((context->>'turns')::bigint, 0) fr
 const KEPT: &str = "select body, problem, seen_count from shopbot.bot_poison order by received_at";
 const POSSIBLE_DUPLICATES: &str = "select count(*) from ops.journal where source = 'shopbot' and action = 'possible_duplicate'";
 
-impl Evidence {
+impl AnswerEvidence {
     pub(super) async fn gather(stage: &Stage, ledger: &Ledger) -> Result<Self> {
         let copies = stage.simulator_ledger("sent").await?.iter().map(copy).collect::<Option<_>>().context("a copy")?;
         let calls = stage.simulator_ledger("calls").await?.iter().filter_map(call).collect();
@@ -182,10 +182,10 @@ fn written(ledger: &Ledger) -> Vec<Written> {
         .collect()
 }
 
-fn poison(ledger: &Ledger) -> Vec<Poison> {
+fn poison(ledger: &Ledger) -> Vec<SavedPoison> {
     let poison = ledger.poison().into_iter();
     poison
-        .map(|(marker, visits)| Poison {
+        .map(|(marker, visits)| SavedPoison {
             marker,
             brought: visits.brought.load(Ordering::Relaxed),
             taken: visits.taken.load(Ordering::Relaxed),

@@ -22,8 +22,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::{
-    DRAIN_MAX, Keep, Outcome, build,
-    check::{Broken, Verdict},
+    ChaosOutcome, DRAIN_MAX, Keep, build,
+    check::{Broken, ChaosVerdict},
     crew::Part,
     drained, in_a_directory, keep, make_peace, make_trouble, new_seed, processes,
     report::{self, Facts},
@@ -31,11 +31,11 @@ use super::{
     stage::Stage,
 };
 use customers::{Customer, Ledger};
-use evidence::Evidence;
+use evidence::AnswerEvidence;
 use subject::SUBJECT;
 
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct ShopbotChaos {
     /// Names the run: its troubles and their order come from this number. Without it, a new one
     #[arg(long)]
     seed: Option<u64>,
@@ -47,7 +47,7 @@ pub(crate) struct Options {
     dispatchers: u32,
     /// Break the database first, to see that the checker finds it: the run must then fail
     #[arg(long, value_enum)]
-    plant: Option<plant::Plant>,
+    plant: Option<plant::AnswerPlant>,
     /// Run the optimized program
     #[arg(long)]
     release: bool,
@@ -59,14 +59,14 @@ pub(crate) struct Options {
     keep: bool,
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &ShopbotChaos) -> Result<()> {
     let program = options.program.clone().map_or_else(|| build(options.release), Ok)?;
     let outcome = run_program(&program, options)?;
     ensure!(outcome.broken.is_empty(), "broken after {} kills: {}", outcome.kills, outcome.broken.join("; "));
     Ok(())
 }
 
-fn run_program(program: &Path, options: &Options) -> Result<Outcome> {
+fn run_program(program: &Path, options: &ShopbotChaos) -> Result<ChaosOutcome> {
     let seed = options.seed.unwrap_or_else(new_seed);
     let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
     let keep = match options.plant {
@@ -87,7 +87,7 @@ fn run_program(program: &Path, options: &Options) -> Result<Outcome> {
     })
 }
 
-async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Result<Outcome> {
+async fn play(program: &Path, dir: &Path, seed: u64, options: &ShopbotChaos) -> Result<ChaosOutcome> {
     let started = Instant::now();
     let stage = Stage::open(&SUBJECT, program, dir, seed).await?;
     if let Some(plant) = options.plant {
@@ -113,7 +113,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
     stage.is_over.store(true, Ordering::Release);
     keeper.await??;
     let ends = stage.crew.finish(Part::Dispatcher);
-    let evidence = Evidence::gather(&stage, &ledger).await?;
+    let evidence = AnswerEvidence::gather(&stage, &ledger).await?;
     verdicts.extend([
         check::answered(&evidence),
         check::copies(&evidence),
@@ -132,7 +132,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &Options) -> Resul
     Ok(outcome)
 }
 
-fn webhooks(ledger: &Ledger) -> Verdict {
+fn webhooks(ledger: &Ledger) -> ChaosVerdict {
     let figures = format!("{} were brought again until they were taken", ledger.repeated.load(Ordering::Relaxed));
-    Verdict { promise: "no webhook was refused", figures, broken: ledger.refused().into_iter().map(Broken::new).collect() }
+    ChaosVerdict { promise: "no webhook was refused", figures, broken: ledger.refused().into_iter().map(Broken::new).collect() }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::evidence::{Answer, Evidence, Move};
-use crate::chaos::check::{Broken, Verdict};
+use super::evidence::{AnswerEvidence, Move, SavedAnswer};
+use crate::chaos::check::{Broken, ChaosVerdict};
 
 /// The last two: a success that comes after the lease was lost is still a success.
 const EDGES: [(&str, &str); 8] = [
@@ -17,17 +17,17 @@ const EDGES: [(&str, &str); 8] = [
     ("dead", "sent"),
 ];
 
-fn by(answer: &Answer, words: impl AsRef<str>) -> Broken {
+fn by(answer: &SavedAnswer, words: impl AsRef<str>) -> Broken {
     let words = format!("the answer to {} in chat {}: {}", answer.message_id, answer.chat_id, words.as_ref());
     Broken { words, whose: Some(answer.message_id.clone()) }
 }
 
-fn moves_of<'a>(evidence: &'a Evidence, answer: &Answer) -> &'a [Move] {
+fn moves_of<'a>(evidence: &'a AnswerEvidence, answer: &SavedAnswer) -> &'a [Move] {
     evidence.moves.get(&answer.id).map_or(&[], Vec::as_slice)
 }
 
 /// Only allowed edges, without a gap; a claim is one more attempt, and an attempt is of unknown outcome once at most.
-pub(super) fn transitions(evidence: &Evidence) -> Verdict {
+pub(super) fn transitions(evidence: &AnswerEvidence) -> ChaosVerdict {
     let mut broken = Vec::new();
     let mut count = 0;
     for answer in &evidence.answers {
@@ -45,7 +45,7 @@ pub(super) fn transitions(evidence: &Evidence) -> Verdict {
     }
     let attempts: i32 = evidence.answers.iter().map(|answer| answer.attempt).sum();
     let figures = format!("{count} transitions of {} answers, {attempts} attempts", evidence.answers.len());
-    Verdict { promise: "only allowed transitions, each attempt ended once", figures, broken }
+    ChaosVerdict { promise: "only allowed transitions, each attempt ended once", figures, broken }
 }
 
 fn shown(moved: &Move) -> (&str, i32, i32) {
@@ -69,7 +69,7 @@ fn is_allowed(before: Option<&Move>, moved: &Move) -> bool {
 
 /// What is recorded as an attempt's success is a message that this attempt made: the fence held. A success that came too late
 /// did not end an attempt.
-pub(super) fn own_results(evidence: &Evidence) -> Verdict {
+pub(super) fn own_results(evidence: &AnswerEvidence) -> ChaosVerdict {
     let copies: HashMap<(&str, &str), i64> =
         evidence.copies.iter().map(|copy| ((copy.target.as_str(), copy.message_id.as_str()), copy.at)).collect();
     let mut broken = Vec::new();
@@ -93,7 +93,7 @@ pub(super) fn own_results(evidence: &Evidence) -> Verdict {
         }
     }
     let figures = format!("{checked} successes, {late} of them late, {} possible duplicates noted", evidence.possible_duplicates);
-    Verdict { promise: "a result is recorded for the attempt that brought it", figures, broken }
+    ChaosVerdict { promise: "a result is recorded for the attempt that brought it", figures, broken }
 }
 
 #[cfg(test)]
@@ -115,9 +115,9 @@ mod tests {
         }
     }
 
-    fn evidence(moves: Vec<Move>) -> Evidence {
+    fn evidence(moves: Vec<Move>) -> AnswerEvidence {
         let last = moves.last().unwrap();
-        let answer = Answer {
+        let answer = SavedAnswer {
             id: "a".into(),
             chat_id: "5".into(),
             message_id: "mid.1".into(),
@@ -125,7 +125,7 @@ mod tests {
             attempt: last.attempt,
             unknown: last.unknown,
         };
-        Evidence { answers: vec![answer], moves: BTreeMap::from([("a".to_owned(), moves)]), ..Evidence::default() }
+        AnswerEvidence { answers: vec![answer], moves: BTreeMap::from([("a".to_owned(), moves)]), ..AnswerEvidence::default() }
     }
 
     fn copy(at: i64) -> Copy {

@@ -25,7 +25,7 @@ pub(super) static SUBJECT: Subject = Subject {
                    o.provider || ' chat ' || o.chat_id || ': the answer to ' || o.inbound_provider_message_id || ' is ' || o.status
                    || ', attempt ' || o.attempt || ', due ' || o.next_retry_at || coalesce(', leased until ' || o.claimed_until, '')
                    || coalesce(', its bot closed until ' || b.closed_until, '')
-              from shopbot.bot_outbox o join shopbot.bots b on b.workspace_id = o.workspace_id and b.provider = o.provider
+              from shopbot.bot_outbox o join shopbot.bots b on b.workspace_id = o.workspace_id and b.bot_id = o.bot_id
              where o.phase = 'open' order by o.seq",
     // What is being sent was last updated by its claim.
     held: "select answer_id::text, attempt from shopbot.bot_outbox

@@ -2,12 +2,12 @@
 
 use std::sync::PoisonError;
 
-use super::{Options, Outcome, plant::Plant, run_program};
+use super::{ChaosOutcome, ShopbotChaos, plant::AnswerPlant, run_program};
 use crate::chaos::tests::{ALONE, program};
 
-fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> Outcome {
+fn run(seed: u64, rounds: u32, plant: Option<AnswerPlant>) -> ChaosOutcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = Options { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    let options = ShopbotChaos { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
     run_program(&program(), &options).expect("the run comes to its end")
 }
 
@@ -20,13 +20,13 @@ fn a_short_run_of_the_shop_bot_keeps_every_promise() {
 
 #[test]
 fn a_run_without_an_inbox_is_found_out() {
-    let outcome = run(6, 1, Some(Plant::NoInbox));
+    let outcome = run(6, 1, Some(AnswerPlant::NoInbox));
     assert!(outcome.broken.contains(&"every acknowledged message has one answer"), "{outcome:?}");
     assert!(outcome.broken.contains(&"no more copies than attempts that could not be read explain"), "{outcome:?}");
 }
 
 #[test]
 fn a_run_without_order_is_found_out() {
-    let outcome = run(7, 2, Some(Plant::NoOrder));
+    let outcome = run(7, 2, Some(AnswerPlant::NoOrder));
     assert!(outcome.broken.contains(&"answers of a chat came in the order of its messages"), "{outcome:?}");
 }

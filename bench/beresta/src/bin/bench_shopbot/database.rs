@@ -50,7 +50,7 @@ pub(crate) async fn check_ours(db: &mut PgConnection, chats: Chats) -> Result<()
                         count(*) filter (where o.status = 'sent' and o.attempt = 1 and o.provider_message_id is not null),
                         count(*) filter (where l.outcome = 'answered' and l.matched_rule_id is not null and l.meta->>'answer_id' = o.answer_id::text)
                    from shopbot.bot_inbox i
-                   left join shopbot.bot_outbox o on o.workspace_id = i.workspace_id and o.provider = i.provider and o.chat_id = i.chat_id
+                   left join shopbot.bot_outbox o on o.workspace_id = i.workspace_id and o.bot_id = i.bot_id and o.chat_id = i.chat_id
                                                  and o.inbound_provider_message_id = i.provider_message_id
                    left join shopbot.bot_logs l on l.workspace_id = i.workspace_id and l.provider = i.provider and l.chat_id = i.chat_id
                                                and l.inbound_provider_message_id = i.provider_message_id

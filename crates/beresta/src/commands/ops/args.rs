@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use crate::cli::Place;
+use crate::cli::DataPlace;
 
 /// The runbook: what an operator does by hand. Every change is one transaction in one workspace, leaves events with
 /// operator and reason, and never counts an attempt.
@@ -46,7 +46,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: DataPlace,
 }
 
 /// What every change names.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use uuid::Uuid;
 
-use crate::{cli::Place, commands::ops::args::Common};
+use crate::{cli::DataPlace, commands::ops::args::Common};
 
 /// Programs that are told of events, at least once each. docs/webhooks.md says how a receiver verifies them.
 #[derive(Subcommand)]
@@ -18,7 +18,7 @@ pub(crate) enum WebhookCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: DataPlace,
     },
     /// Send the event webhook.test and wait for the answer
     Test(OneWebhook),

@@ -2,7 +2,7 @@
 
 #![expect(deprecated, reason = "the suite asks older revisions for logging")]
 
-use planner::mcp::Handler;
+use planner::mcp::McpHandler;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -26,13 +26,13 @@ pub(super) enum Change {
 }
 
 pub(super) struct Fixtures {
-    planner: Handler,
+    planner: McpHandler,
     /// One for the whole server: a listener and whoever causes the change come with different requests.
     pub(super) changes: broadcast::Sender<Change>,
 }
 
 impl Fixtures {
-    pub(super) fn new(planner: Handler, changes: broadcast::Sender<Change>) -> Self {
+    pub(super) fn new(planner: McpHandler, changes: broadcast::Sender<Change>) -> Self {
         Self { planner, changes }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planner::mcp::Handler;
+use planner::mcp::McpHandler;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig},
@@ -21,7 +21,7 @@ use super::{
 
 /// The planner's handler, and a bell that rings when a call has been cancelled.
 struct Listening {
-    planner: Handler,
+    planner: McpHandler,
     cancelled: Arc<Notify>,
 }
 

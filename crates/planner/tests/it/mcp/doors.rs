@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use kernel::{Bundle, Secret};
-use planner::mcp::Settings;
+use planner::mcp::McpSettings;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -148,10 +148,10 @@ async fn a_page_from_elsewhere_and_a_name_that_is_not_ours_are_turned_away() {
 
 #[tokio::test]
 async fn the_names_and_origins_of_the_settings_are_let_in() {
-    let settings = Settings {
+    let settings = McpSettings {
         hosts: vec!["planner.example.org".to_owned()],
         origins: vec!["https://app.example.org:443".to_owned()],
-        ..Settings::default()
+        ..McpSettings::default()
     };
     let stage = Stage::open(settings, Auth::Asked, |handler| handler).await;
     let client = Client::unopened(&stage, Era::Modern, &stage.token);
@@ -196,7 +196,7 @@ async fn a_session_that_was_ended_or_never_was_is_not_found() {
 
 #[tokio::test]
 async fn sessions_are_bounded_for_a_person_and_in_all() {
-    let settings = Settings { sessions_max: 3, sessions_per_person_max: 2, ..Settings::default() };
+    let settings = McpSettings { sessions_max: 3, sessions_per_person_max: 2, ..McpSettings::default() };
     let stage = Stage::open(settings, Auth::Asked, |handler| handler).await;
     let oldest = Client::open(&stage, Era::Legacy).await;
     let middle = Client::open(&stage, Era::Legacy).await;
@@ -217,7 +217,7 @@ async fn sessions_are_bounded_for_a_person_and_in_all() {
 
 #[tokio::test]
 async fn a_session_that_nobody_uses_ends() {
-    let settings = Settings { session_idle: Duration::from_secs(3), ..Settings::default() };
+    let settings = McpSettings { session_idle: Duration::from_secs(3), ..McpSettings::default() };
     let stage = Stage::open(settings, Auth::Asked, |handler| handler).await;
     let client = Client::open(&stage, Era::Legacy).await;
     // Asking would be using it, so the standing stream tells: it ends with its session.
@@ -230,7 +230,7 @@ async fn a_session_that_nobody_uses_ends() {
 #[tokio::test]
 async fn a_standing_stream_ends_when_the_server_stops() {
     // Calls that have begun may go on for as long as they like.
-    let settings = Settings { grace: Duration::from_hours(1), ..Settings::default() };
+    let settings = McpSettings { grace: Duration::from_hours(1), ..McpSettings::default() };
     let stage = Stage::open(settings, Auth::Asked, |handler| handler).await;
     let client = Client::open(&stage, Era::Legacy).await;
     let mut stream = client.bare(Method::GET).send().await.unwrap().bytes_stream();

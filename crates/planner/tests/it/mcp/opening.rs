@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::Bundle;
-use planner::mcp::{Handler, Settings};
+use planner::mcp::{McpHandler, McpSettings};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{InitializeRequestParams, InitializeResult, ServerConfig},
@@ -20,7 +20,7 @@ use super::{
 
 /// The planner's handler, which greets nobody before it is told to.
 struct Slow {
-    planner: Handler,
+    planner: McpHandler,
     came: Arc<Semaphore>,
     may_go_on: Arc<Semaphore>,
 }
@@ -49,7 +49,7 @@ fn hello() -> Value {
 async fn whoever_goes_away_while_a_session_is_opened_has_one_that_counts() {
     let (came, may_go_on) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let (arrived, let_go) = (Arc::clone(&came), Arc::clone(&may_go_on));
-    let settings = Settings { sessions_max: 1, ..Settings::default() };
+    let settings = McpSettings { sessions_max: 1, ..McpSettings::default() };
     let slow = move |planner| Slow { planner, came: Arc::clone(&came), may_go_on: Arc::clone(&may_go_on) };
     let stage = Stage::open(settings, Auth::Asked, slow).await;
     let ann = Client::unopened(&stage, Era::Legacy, &stage.token);

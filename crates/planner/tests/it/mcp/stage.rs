@@ -11,7 +11,7 @@ use axum::{
 use kernel::{Bundle, Secret};
 use planner::{
     Planner,
-    mcp::{Handler, Settings, router_with},
+    mcp::{McpHandler, McpSettings, router_with},
 };
 use platform::http::{Limits, wrap};
 use rmcp::ServerHandler;
@@ -53,14 +53,17 @@ impl Stage {
         Self::with(Auth::Asked, |handler| handler).await
     }
 
-    pub(crate) async fn with<S: ServerHandler>(auth: Auth, wrap_handler: impl Fn(Handler) -> S + Send + Sync + 'static) -> Self {
-        Self::open(Settings::default(), auth, wrap_handler).await
+    pub(crate) async fn with<S: ServerHandler>(
+        auth: Auth,
+        wrap_handler: impl Fn(McpHandler) -> S + Send + Sync + 'static,
+    ) -> Self {
+        Self::open(McpSettings::default(), auth, wrap_handler).await
     }
 
     pub(crate) async fn open<S: ServerHandler>(
-        settings: Settings,
+        settings: McpSettings,
         auth: Auth,
-        wrap_handler: impl Fn(Handler) -> S + Send + Sync + 'static,
+        wrap_handler: impl Fn(McpHandler) -> S + Send + Sync + 'static,
     ) -> Self {
         let world = testkit::World::new(MODULES).await;
         let token = world.token_in(world.workspace, Some("ann"), &[Bundle::Read, Bundle::Write]).await;

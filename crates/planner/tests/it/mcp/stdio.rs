@@ -1,7 +1,7 @@
 //! MCP through streams: one message per line, whoever holds the token, until the input ends.
 
 use kernel::{Bundle, Secret};
-use planner::mcp::{Handler, serve_on};
+use planner::mcp::{McpHandler, serve_on};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf},
@@ -24,7 +24,7 @@ impl Pipe {
     async fn open(stage: &Stage, era: Era, token: &Secret) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
-        let handler = Handler::with_token(stage.planner.clone(), token.clone());
+        let handler = McpHandler::with_token(stage.planner.clone(), token.clone());
         let serving = tokio::spawn(serve_on(handler, reader, writer, CancellationToken::new()));
         let (output, input) = tokio::io::split(ours);
         let mut pipe = Self { era, input, output: BufReader::new(output).lines(), serving, next_id: 1 };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Enclosure, Entry, ITEMS_MAX, Words, time};
+use super::{Enclosure, FeedEntry, ITEMS_MAX, Words, time};
 
 #[derive(Deserialize)]
 struct Feed {
@@ -37,7 +37,7 @@ struct Attachment {
     mime_type: Option<String>,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<Entry>, String> {
+pub(super) fn read(text: &str) -> Result<Vec<FeedEntry>, String> {
     let feed: Feed = serde_json::from_str(text).map_err(|error| format!("the feed cannot be read: {error}"))?;
     if !feed.version.contains("jsonfeed.org") {
         return Err("the JSON at this address is not a JSON Feed: describe it as a source of kind `api` instead".into());
@@ -45,13 +45,13 @@ pub(super) fn read(text: &str) -> Result<Vec<Entry>, String> {
     Ok(feed.items.into_iter().take(ITEMS_MAX).map(entry).collect())
 }
 
-fn entry(post: Post) -> Entry {
+fn entry(post: Post) -> FeedEntry {
     let plain = |text: Option<String>| Words { text: text.unwrap_or_default(), is_plain: true };
     let content = match post.content_text {
         Some(text) => plain(Some(text)),
         None => Words { text: post.content_html.unwrap_or_default(), is_plain: false },
     };
-    Entry {
+    FeedEntry {
         id: post.id,
         title: plain(post.title),
         summary: plain(post.summary),

@@ -39,7 +39,7 @@ fn atom_and_json_feed_are_read_as_well() {
         (found[0].key.as_str(), found[0].title.as_deref(), found[0].summary.as_deref()),
         ("urn:1", Some("a < b"), Some("Body"))
     );
-    assert_eq!(found[0].media, [Media { kind: "audio", url: "https://example.org/1.mp3".into() }]);
+    assert_eq!(found[0].media, [ItemMedia { kind: "audio", url: "https://example.org/1.mp3".into() }]);
 
     let json = r#"{"version": "https://jsonfeed.org/version/1.1", "title": "N", "items": [
         {"id": "7", "url": "https://example.org/7", "title": "Seven", "content_text": "words", "date_published": "2026-03-02T09:00:00Z"}]}"#;
@@ -75,7 +75,7 @@ fn enclosures_and_media_content_become_media_and_a_thumbnail_only_stands_in() {
     assert_eq!(media.len(), 2, "{media:?}");
     assert!(media.contains(&("image", "https://example.org/a.jpg")) && media.contains(&("video", "https://example.org/b.mp4")));
     let found = items(&rss("<item><guid>1</guid><media:thumbnail url='https://example.org/t.jpg'/></item>"));
-    assert_eq!(found[0].media, [Media { kind: "image", url: "https://example.org/t.jpg".into() }]);
+    assert_eq!(found[0].media, [ItemMedia { kind: "image", url: "https://example.org/t.jpg".into() }]);
     let found = items(&rss("<item><guid>1</guid><enclosure url='file:///etc/passwd' type='image/png'/></item>"));
     assert_eq!(found[0].media, []);
 }

@@ -8,7 +8,7 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use super::{Enclosure, Entry, ITEMS_MAX, Words, time};
+use super::{Enclosure, FeedEntry, ITEMS_MAX, Words, time};
 use crate::pull::plain;
 
 /// Deeper than any page that somebody pasted into a feed.
@@ -20,7 +20,7 @@ const ATTRIBUTES_MAX: usize = 30;
 const NOT_A_FEED: &str =
     "the address answers, but not with RSS, Atom or JSON Feed: give the address of the feed, not of the page";
 
-pub(super) fn read(text: &str) -> Result<Vec<Entry>, String> {
+pub(super) fn read(text: &str) -> Result<Vec<FeedEntry>, String> {
     let mut reader = Reader::from_str(text);
     let config = reader.config_mut();
     config.allow_dangling_amp = true;
@@ -60,7 +60,7 @@ enum Root {
 
 /// A part of an entry whose text is being gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum FeedPart {
     Id,
     /// The same, when it may stand for the link.
     IdAndLink,
@@ -76,11 +76,11 @@ enum Part {
 struct Reading {
     root: Option<Root>,
     depth: usize,
-    entries: Vec<Entry>,
+    entries: Vec<FeedEntry>,
     /// The entry that is open, and where.
-    entry: Option<(Entry, usize)>,
+    entry: Option<(FeedEntry, usize)>,
     /// The part that is open, and where.
-    part: Option<(Part, usize)>,
+    part: Option<(FeedPart, usize)>,
     words: Words,
     /// Whether the tags inside are the text's own, as in XHTML.
     is_markup: bool,
@@ -104,7 +104,7 @@ impl Reading {
         };
         let Some((entry, opened_at)) = &mut self.entry else {
             if matches!(&*name, "item" | "entry" | "rss:item" | "atom:entry") {
-                self.entry = Some((Entry::default(), self.depth));
+                self.entry = Some((FeedEntry::default(), self.depth));
             }
             return Ok(());
         };
@@ -163,45 +163,45 @@ impl Reading {
         self.push(&decoded);
     }
 
-    fn finish(&mut self, part: Part) {
+    fn finish(&mut self, part: FeedPart) {
         let words = std::mem::take(&mut self.words);
         let Some((entry, _)) = &mut self.entry else { return };
         let text = words.text.trim();
         match part {
-            Part::Id => text.clone_into(&mut entry.id),
-            Part::IdAndLink => {
+            FeedPart::Id => text.clone_into(&mut entry.id),
+            FeedPart::IdAndLink => {
                 text.clone_into(&mut entry.id);
                 // By the letter every guid is an address; in fact it is one when it looks like one.
                 if text.starts_with("http") {
                     entry.link.get_or_insert_with(|| text.to_owned());
                 }
             }
-            Part::Title if !text.is_empty() => entry.title = words,
-            Part::Summary if !text.is_empty() => entry.summary = words,
-            Part::Content if !text.is_empty() => entry.content = words,
-            Part::Link if !text.is_empty() => entry.link = Some(text.to_owned()),
-            Part::Published => entry.published = time(text).or(entry.published),
-            Part::Updated => entry.updated = time(text).or(entry.updated),
-            Part::Title | Part::Summary | Part::Content | Part::Link => {}
+            FeedPart::Title if !text.is_empty() => entry.title = words,
+            FeedPart::Summary if !text.is_empty() => entry.summary = words,
+            FeedPart::Content if !text.is_empty() => entry.content = words,
+            FeedPart::Link if !text.is_empty() => entry.link = Some(text.to_owned()),
+            FeedPart::Published => entry.published = time(text).or(entry.published),
+            FeedPart::Updated => entry.updated = time(text).or(entry.updated),
+            FeedPart::Title | FeedPart::Summary | FeedPart::Content | FeedPart::Link => {}
         }
     }
 }
 
 /// Which part of an entry this element is. Links and enclosures of Atom are complete with their attributes.
-fn part(name: &str, tag: &BytesStart<'_>, entry: &mut Entry) -> Option<Part> {
+fn part(name: &str, tag: &BytesStart<'_>, entry: &mut FeedEntry) -> Option<FeedPart> {
     Some(match name.strip_prefix("atom:").or(name.strip_prefix("a10:")).unwrap_or(name) {
         "guid" => {
             let is_link = attribute(tag, "isPermaLink").is_none_or(|value| value != "false");
-            if is_link { Part::IdAndLink } else { Part::Id }
+            if is_link { FeedPart::IdAndLink } else { FeedPart::Id }
         }
-        "id" => Part::Id,
-        "title" => Part::Title,
-        "description" | "summary" => Part::Summary,
-        "content" | "content:encoded" => Part::Content,
-        "pubDate" | "published" | "issued" | "dc:date" => Part::Published,
-        "updated" | "modified" => Part::Updated,
+        "id" => FeedPart::Id,
+        "title" => FeedPart::Title,
+        "description" | "summary" => FeedPart::Summary,
+        "content" | "content:encoded" => FeedPart::Content,
+        "pubDate" | "published" | "issued" | "dc:date" => FeedPart::Published,
+        "updated" | "modified" => FeedPart::Updated,
         "link" => match attribute(tag, "href") {
-            None => Part::Link,
+            None => FeedPart::Link,
             Some(url) => {
                 match attribute(tag, "rel").as_deref() {
                     None | Some("alternate") => entry.link = Some(url),
@@ -215,7 +215,7 @@ fn part(name: &str, tag: &BytesStart<'_>, entry: &mut Entry) -> Option<Part> {
     })
 }
 
-fn attach(entry: &mut Entry, name: &str, tag: &BytesStart<'_>) {
+fn attach(entry: &mut FeedEntry, name: &str, tag: &BytesStart<'_>) {
     let Some(url) = attribute(tag, "url") else { return };
     if name == "media:thumbnail" {
         entry.thumbnail.get_or_insert(url);
@@ -224,7 +224,7 @@ fn attach(entry: &mut Entry, name: &str, tag: &BytesStart<'_>) {
     }
 }
 
-fn enclose(entry: &mut Entry, url: String, mime: Option<String>) {
+fn enclose(entry: &mut FeedEntry, url: String, mime: Option<String>) {
     if entry.enclosures.len() < ENCLOSURES_MAX {
         entry.enclosures.push(Enclosure { url, mime });
     }

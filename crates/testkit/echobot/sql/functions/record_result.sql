@@ -21,7 +21,8 @@ begin
     end if;
     update echobot.echoes e
        set status = case outcome when 'late' then 'sent' else outcome end, claim_token = null, claimed_until = null,
-           next_attempt_at = platform.now() + platform.backoff(echo.attempt, 5, 300, (error->>'retry_after_ms')::float8 / 1000),
+           next_attempt_at = platform.now() + platform.backoff(echo.attempt, 5, 300,
+                                                               (error->>'retry_after_ms')::float8 / 1000),
            last_error = error
      where e.workspace_id = p_workspace_id and e.echo_id = p_echo_id;
     perform ops.append_journal(p_workspace_id, 'echobot', outcome, p_echo_id::text);
