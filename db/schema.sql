@@ -27,6 +27,13 @@ CREATE SCHEMA actions;
 
 
 --
+-- Name: audit; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA audit;
+
+
+--
 -- Name: bus; Type: SCHEMA; Schema: -; Owner: -
 --
 
@@ -34,10 +41,31 @@ CREATE SCHEMA bus;
 
 
 --
+-- Name: content; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA content;
+
+
+--
 -- Name: core; Type: SCHEMA; Schema: -; Owner: -
 --
 
 CREATE SCHEMA core;
+
+
+--
+-- Name: kg; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA kg;
+
+
+--
+-- Name: knowledge; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA knowledge;
 
 
 --
@@ -69,10 +97,24 @@ CREATE SCHEMA posting;
 
 
 --
+-- Name: raw; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA raw;
+
+
+--
 -- Name: shopbot; Type: SCHEMA; Schema: -; Owner: -
 --
 
 CREATE SCHEMA shopbot;
+
+
+--
+-- Name: tg; Type: SCHEMA; Schema: -; Owner: -
+--
+
+CREATE SCHEMA tg;
 
 
 --
@@ -94,6 +136,16 @@ CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 --
 
 COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access methods';
+
+
+--
+-- Name: visibility_scope; Type: TYPE; Schema: core; Owner: -
+--
+
+CREATE TYPE core.visibility_scope AS ENUM (
+    'group',
+    'dm'
+);
 
 
 --
@@ -266,12 +318,15 @@ $$;
 CREATE FUNCTION shopbot.is_quick_replies(p_buttons jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select case when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false else
+    select case when jsonb_typeof(p_buttons) is distinct from 'array' or jsonb_array_length(p_buttons) > 30 then false
+        else
         not exists (select from jsonb_array_elements(p_buttons) r (row_of)
                      where jsonb_typeof(row_of) <> 'array'
-                        or case when jsonb_typeof(row_of) = 'array' then jsonb_array_length(row_of) not between 1 and 7 end)
+                        or case when jsonb_typeof(row_of) = 'array'
+                            then jsonb_array_length(row_of) not between 1 and 7 end)
         and not exists (select from jsonb_array_elements(p_buttons) r (row_of),
-                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of else '[]' end) b (button)
+                               jsonb_array_elements(case when jsonb_typeof(row_of) = 'array' then row_of
+                                                    else '[]' end) b (button)
                          where case when jsonb_typeof(button) = 'object' then
                                    button - '{text,payload}'::text[] <> '{}'
                                    or jsonb_typeof(button->'text') is distinct from 'string'
@@ -425,14 +480,16 @@ declare
     next_seq bigint;
 begin
     if actions.is_id(id) is not true then
-        raise exception '`messageId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'messageId';
+        raise exception '`messageId` has 1 to 128 characters that can be seen' using errcode = 'ZA003',
+            column = 'messageId';
     elsif (p_role in ('user', 'bot', 'system')) is not true then
         raise exception '`role` is user, bot or system' using errcode = 'ZA003', column = 'role';
     elsif (char_length(p_text) between 1 and 8000) is not true then
         raise exception '`text` has 1 to 8000 characters' using errcode = 'ZA003', column = 'text';
     end if;
-    -- The chat is held from here on: its messages take turns, and a repeat finds the first one whole. Not by the lock of its row: a
-    -- transaction that waits for one has its id already, and the bus tells messages in the order of those ids.
+    -- The chat is held from here on: its messages take turns, and a repeat finds the first one whole. Not by the lock
+    -- of its row: a transaction that waits for one has its id already, and the bus tells messages in the order of those
+    -- ids.
     perform pg_advisory_xact_lock(hashtextextended('actions.chat:' || p_workspace_id || ':' || p_chat_id, 0));
     select * into message from actions.messages m
      where m.workspace_id = p_workspace_id and m.chat_id = p_chat_id and m.message_id = id;
@@ -463,7 +520,8 @@ $$;
 CREATE FUNCTION actions.is_id(p_id text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select p_id ~ '[^[:space:]]' and char_length(p_id) <= 128 and p_id !~ '[[:cntrl:]\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]' and p_id not in ('.', '..')
+    select p_id ~ '[^[:space:]]' and char_length(p_id) <= 128
+       and p_id !~ '[[:cntrl:]\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]' and p_id not in ('.', '..')
 $$;
 
 
@@ -532,7 +590,8 @@ CREATE FUNCTION actions.bot_action(p_action actions.actions) RETURNS jsonb
                'workspaceId', p_action.workspace_id, 'chatId', p_action.chat_id, 'actionId', p_action.action_id,
                'actionType', p_action.action_type, 'status', p_action.status,
                'createdAt', platform.stamp(p_action.created_at), 'updatedAt', platform.stamp(p_action.updated_at))
-           || case when p_action.display_text is null then '{}' else jsonb_build_object('displayText', p_action.display_text) end
+           || case when p_action.display_text is null then '{}'
+               else jsonb_build_object('displayText', p_action.display_text) end
            || case when p_action.payload is null then '{}' else jsonb_build_object('payload', p_action.payload) end
 $$;
 
@@ -546,7 +605,8 @@ CREATE FUNCTION actions.change_action(p_action actions.actions, p_display_text t
     AS $$
 declare
     action actions.actions := p_action;
-    is_changed constant boolean := coalesce(p_display_text, p_action.display_text) is distinct from p_action.display_text
+    is_changed constant boolean := coalesce(p_display_text,
+                                            p_action.display_text) is distinct from p_action.display_text
                                 or coalesce(p_payload, p_action.payload) is distinct from p_action.payload;
 begin
     if is_changed or p_is_repeat then
@@ -559,7 +619,8 @@ begin
     if is_changed then
         perform actions.tell_action(action, 'action_changed', p_trace_id);
     end if;
-    return jsonb_build_object('outcome', case when is_changed then 'changed' else 'unchanged' end, 'action', actions.bot_action(action));
+    return jsonb_build_object('outcome', case when is_changed then 'changed' else 'unchanged' end,
+                              'action', actions.bot_action(action));
 end
 $$;
 
@@ -640,9 +701,11 @@ CREATE FUNCTION actions.check_ids(p_action_id text, p_chat_id text, p_action_typ
     AS $$
 begin
     if actions.is_id(p_action_id) is not true then
-        raise exception '`actionId` has 1 to 128 characters that can be seen' using errcode = 'ZA003', column = 'actionId';
+        raise exception '`actionId` has 1 to 128 characters that can be seen' using errcode = 'ZA003',
+            column = 'actionId';
     elsif p_action_type is not null and not (actions.is_id(p_action_type) and char_length(p_action_type) <= 64) then
-        raise exception '`actionType` has 1 to 64 characters that can be seen' using errcode = 'ZA003', column = 'actionType';
+        raise exception '`actionType` has 1 to 64 characters that can be seen' using errcode = 'ZA003',
+            column = 'actionType';
     elsif p_chat_id is not null then
         perform actions.check_chat_id(p_chat_id);
     end if;
@@ -684,7 +747,8 @@ declare
 begin
     update actions.actions a
        set status = p_status, payload = coalesce(p_payload, a.payload),
-           display_text = case when p_status = 'error' then p_display_text else coalesce(p_display_text, a.display_text) end,
+           display_text = case when p_status = 'error' then p_display_text
+               else coalesce(p_display_text, a.display_text) end,
            updated_at = greatest(platform.now(), a.updated_at + interval '1 microsecond'), ended_at = platform.now()
      where a.workspace_id = p_action.workspace_id and a.action_id = p_action.action_id
     returning * into action;
@@ -724,8 +788,10 @@ begin
          where a.workspace_id = overdue.workspace_id and a.action_id = overdue.action_id
         returning * into action;
         perform actions.tell_action(action, 'action_timeout', null);
-        perform ops.emit_event(action.workspace_id, 'action.timed_out', jsonb_build_object('action_id', action.action_id,
-            'chat_id', action.chat_id, 'action_type', action.action_type, 'started_at', platform.stamp(action.created_at),
+        perform ops.emit_event(action.workspace_id, 'action.timed_out',
+                               jsonb_build_object('action_id', action.action_id,
+            'chat_id', action.chat_id, 'action_type', action.action_type, 'started_at',
+                platform.stamp(action.created_at),
             'deadline', platform.stamp(action.deadline)));
         ended := ended + 1;
     end loop;
@@ -744,8 +810,8 @@ CREATE FUNCTION actions.find_action(p_workspace_id uuid, p_action_id text, p_cha
 declare
     action actions.actions;
 begin
-    -- They wait here and not at the row or its key: a transaction that waits there has its id already, and the bus tells changes in
-    -- the order of those ids.
+    -- They wait here and not at the row or its key: a transaction that waits there has its id already, and the bus
+    -- tells changes in the order of those ids.
     perform pg_advisory_xact_lock(hashtextextended('actions.action:' || p_workspace_id || ':' || p_action_id, 0));
     select * into action from actions.actions a
      where a.workspace_id = p_workspace_id and a.action_id = p_action_id
@@ -798,8 +864,10 @@ begin
            and c.chat_id in (
                 select x.chat_id from actions.chats x
                  where x.workspace_id = workspace.workspace_id and x.active_at < now_ts - p_messages_keep
-                   and not exists (select from actions.messages m where m.workspace_id = x.workspace_id and m.chat_id = x.chat_id)
-                   and not exists (select from actions.actions a where a.workspace_id = x.workspace_id and a.chat_id = x.chat_id)
+                   and not exists (select from actions.messages m where m.workspace_id = x.workspace_id
+                                   and m.chat_id = x.chat_id)
+                   and not exists (select from actions.actions a where a.workspace_id = x.workspace_id
+                                   and a.chat_id = x.chat_id)
                  order by x.active_at limit p_limit - gone for update skip locked);
         get diagnostics count_of = row_count;
         gone := gone + count_of;
@@ -880,7 +948,8 @@ CREATE FUNCTION actions.read_messages(p_workspace_id uuid, p_chat_id text, p_bef
         'messages', coalesce((
             select jsonb_agg(actions.chat_message(x) order by x.seq desc)
               from (select m.* from actions.messages m
-                     where m.workspace_id = p_workspace_id and m.chat_id = p_chat_id and (p_before is null or m.seq < p_before)
+                     where m.workspace_id = p_workspace_id and m.chat_id = p_chat_id
+                       and (p_before is null or m.seq < p_before)
                      order by m.seq desc limit p_limit) x), '[]'))
 $$;
 
@@ -906,8 +975,10 @@ begin
         return actions.change_action(action, shown, given, true, p_trace_id);
     end if;
     perform actions.open_chat(p_workspace_id, p_chat_id);
-    insert into actions.actions (workspace_id, action_id, chat_id, action_type, created_at, deadline, display_text, payload, updated_at)
-    values (p_workspace_id, p_action_id, p_chat_id, p_action_type, now_ts, now_ts + p_processing_max, shown, given, now_ts)
+    insert into actions.actions (workspace_id, action_id, chat_id, action_type, created_at, deadline, display_text,
+                                 payload, updated_at)
+    values (p_workspace_id, p_action_id, p_chat_id, p_action_type, now_ts, now_ts + p_processing_max, shown, given,
+            now_ts)
     returning * into action;
     perform actions.tell_action(action, 'action_started', p_trace_id);
     return jsonb_build_object('outcome', 'created', 'action', actions.bot_action(action));
@@ -1072,7 +1143,8 @@ begin
          where m.workspace_id = p_workspace_id and m.topic = p_topic
            and m.xid >= after_xid and m.xid < horizon and (m.xid, m.id) > (after_xid, after_id)
          order by m.xid, m.id limit p_limit;
-    -- Retention may have run in between, and what it took would be missing without a word. Volatile, so that this looks again.
+    -- Retention may have run in between, and what it took would be missing without a word. Volatile, so that this looks
+    -- again.
     if after_xid <= (select f.xid from bus.forgotten f) then
         raise exception 'what followed position % is not kept any more', p_position using errcode = 'ZP006';
     end if;
@@ -1100,7 +1172,8 @@ begin
       join core.workspaces w on w.workspace_id = e.workspace_id
       left join core.bots b on b.workspace_id = e.workspace_id and b.bot_id = e.bot_id
      where e.kind = p_kind and e.secret_hash = p_secret_hash and e.enabled and w.status = 'active'
-       and b.provider is not distinct from p_provider;
+       and coalesce(b.provider, case when e.kind = 'bot_webhook' then coalesce(e.meta->>'provider', p_provider) end)
+           is not distinct from p_provider;
     if not found then
         return;
     elsif p_bytes is null or p_kind = 'bot_webhook' then
@@ -1228,6 +1301,924 @@ $$;
 
 
 --
+-- Name: audience_of(uuid, bigint, text, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.audience_of(p_workspace_id uuid, p_chat_id bigint, p_chat_type text, p_user_id bigint) RETURNS TABLE(visibility core.visibility_scope, dm_owner_user_id bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select 'group'::core.visibility_scope, null::bigint from core.tenant_chats c
+     where (c.workspace_id, c.chat_id, c.status) = (p_workspace_id, p_chat_id, 'active') and p_chat_type <> 'private'
+    union all
+    select 'dm', u.tg_user_id from core.tenant_users u
+     where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id) and u.role <> 'blocked'
+         and p_chat_type = 'private'
+$$;
+
+
+--
+-- Name: messages; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.messages (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    chat_id bigint NOT NULL,
+    message_id integer NOT NULL,
+    kind text NOT NULL,
+    date timestamp with time zone NOT NULL,
+    tg_user_id bigint,
+    sender_chat_id bigint,
+    thread_id integer,
+    reply_to_message_id integer,
+    media_group_id text,
+    forward_origin jsonb,
+    is_pinned boolean DEFAULT false NOT NULL,
+    current_version_id bigint,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT message_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'channel_post'::text, 'service'::text])))
+);
+
+ALTER TABLE ONLY tg.messages FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE messages; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.messages IS 'The identity of a message; what it says is in its versions.';
+
+
+--
+-- Name: author_of(uuid, tg.messages); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.author_of(p_workspace_id uuid, p_message tg.messages) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(
+        (select c.title from tg.chats c where (c.workspace_id, c.chat_id) = (p_workspace_id, p_message.sender_chat_id)),
+        (select nullif(trim(concat_ws(' ', u.first_name, u.last_name)), '') from tg.users u
+          where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_message.tg_user_id)))
+$$;
+
+
+--
+-- Name: documents; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.documents (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    doc_type text NOT NULL,
+    visibility core.visibility_scope NOT NULL,
+    chat_id bigint NOT NULL,
+    dm_owner_user_id bigint,
+    message_fk bigint,
+    message_version_id bigint,
+    url_id bigint,
+    file_unique_id text,
+    blob_object_id bigint,
+    title text,
+    author text,
+    doc_date text,
+    language text,
+    mime text,
+    text text,
+    text_sha256 text,
+    token_count integer,
+    marks jsonb DEFAULT '[]'::jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    error text,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT document_done_iff_text CHECK (((status <> 'done'::text) OR ((text IS NOT NULL) AND (error IS NULL)))),
+    CONSTRAINT document_error_has_a_reason CHECK (((status <> 'error'::text) OR (error IS NOT NULL))),
+    CONSTRAINT document_has_one_subject CHECK ((((doc_type = 'message'::text) = (message_fk IS NOT NULL)) AND ((doc_type = 'url'::text) = (url_id IS NOT NULL)) AND ((doc_type = 'file'::text) = (file_unique_id IS NOT NULL)))),
+    CONSTRAINT document_is_private_iff_it_has_an_owner CHECK (((visibility = 'dm'::core.visibility_scope) = (dm_owner_user_id IS NOT NULL))),
+    CONSTRAINT document_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'error'::text]))),
+    CONSTRAINT document_type_known CHECK ((doc_type = ANY (ARRAY['message'::text, 'url'::text, 'file'::text])))
+);
+
+ALTER TABLE ONLY content.documents FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE documents; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.documents IS 'What can be found: a message, a page or a file, for one audience.';
+
+
+--
+-- Name: COLUMN documents.error; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON COLUMN content.documents.error IS 'Why there is no text, or what a pending document waits for, in words for people.';
+
+
+--
+-- Name: COLUMN documents.version; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON COLUMN content.documents.version IS 'Grows with each change of the text. Chunks carry the version that they were cut from.';
+
+
+--
+-- Name: document_context(content.documents); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.document_context(p_document content.documents) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select left(concat_ws(' · ', p_document.title,
+        (select c.title from tg.chats c where (c.workspace_id, c.chat_id) = (p_document.workspace_id,
+            p_document.chat_id)),
+        p_document.author, left(p_document.doc_date, 10)), 400)
+$$;
+
+
+--
+-- Name: drop_unreferenced(uuid, bigint[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.drop_unreferenced(p_workspace_id uuid, p_document_ids bigint[]) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone int;
+    urls bigint[];
+    files text[];
+    blobs bigint[];
+begin
+    with removed as (
+        delete from content.documents d
+         where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) and d.doc_type <> 'message'
+           and not exists (select from content.document_sources s
+                            where (s.workspace_id, s.document_id) = (d.workspace_id, d.id))
+        returning d.url_id, d.file_unique_id, d.blob_object_id
+    )
+    select count(*), array_agg(url_id), array_agg(file_unique_id), array_agg(blob_object_id)
+      into gone, urls, files, blobs from removed;
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, blobs);
+    return gone;
+end
+$$;
+
+
+--
+-- Name: drop_unreferenced_blobs(uuid, bigint[], text[], bigint[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.drop_unreferenced_blobs(p_workspace_id uuid, p_url_ids bigint[], p_files text[], p_blob_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    blobs bigint[] := p_blob_ids;
+    more bigint[];
+begin
+    select array_agg(f.blob_object_id) into more from content.url_fetches f
+     where f.workspace_id = p_workspace_id and f.url_id = any (p_url_ids) and f.blob_object_id is not null;
+    blobs := blobs || more;
+    delete from content.urls u
+     where u.workspace_id = p_workspace_id and u.id = any (p_url_ids)
+       and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id));
+    with removed as (
+        delete from tg.files f
+         where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files)
+           and not exists (select from content.documents d
+                            where (d.workspace_id, d.file_unique_id) = (f.workspace_id, f.file_unique_id))
+           and not exists (select from tg.message_attachments a
+                            where (a.workspace_id, a.file_unique_id) = (f.workspace_id, f.file_unique_id))
+        returning f.blob_object_id
+    )
+    select array_agg(blob_object_id) into more from removed;
+    blobs := blobs || more;
+    with removed as (
+        delete from content.blob_objects b
+         where b.workspace_id = p_workspace_id and b.id = any (blobs)
+           and not exists (select from content.documents d where (d.workspace_id, d.blob_object_id) = (b.workspace_id,
+               b.id))
+           and not exists (select from tg.files f where (f.workspace_id, f.blob_object_id) = (b.workspace_id, b.id))
+           and not exists (select from content.url_fetches u where (u.workspace_id,
+               u.blob_object_id) = (b.workspace_id, b.id))
+        returning b.object_key
+    ), named as (
+        insert into content.object_garbage (workspace_id, object_key, is_dropped)
+        select p_workspace_id, object_key, true from removed
+        on conflict (workspace_id, object_key) do update set is_dropped = true returning 1
+    )
+    select array_agg(1) into more from named;
+    if more is not null then
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.remove_objects', '{}', null, 'remove_objects');
+    end if;
+end
+$$;
+
+
+--
+-- Name: end_update(uuid, bigint, text, boolean); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.end_update(p_workspace_id uuid, p_raw_id bigint, p_problem text, p_is_forgotten boolean) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update raw.telegram_updates
+       set processed_at = platform.now(), problem = p_problem, body = case when p_is_forgotten
+           then '{}'::jsonb else body end
+     where (workspace_id, id) = (p_workspace_id, p_raw_id)
+$$;
+
+
+--
+-- Name: fail_job(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.fail_job(p_workspace_id uuid, p_job_id bigint, p_error jsonb) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    job ops.jobs;
+begin
+    update ops.jobs set status = 'running', attempts = attempts + 1, lease_id = gen_random_uuid(),
+        started_at = platform.now(),
+           leased_until = platform.now()
+     where (workspace_id, id, status) = (p_workspace_id, p_job_id, 'queued');
+    update ops.jobs set status = 'failed', lease_id = null, leased_until = null, next_run_at = 'infinity',
+        last_error = p_error
+     where (workspace_id, id, status) = (p_workspace_id, p_job_id, 'running') returning * into job;
+    if not found then
+        return false;
+    end if;
+    insert into ops.job_runs (workspace_id, job_id, attempt, job_type, outcome, worker_id, trace_id, started_at, error)
+    values (p_workspace_id, p_job_id, job.attempts, job.job_type, 'failed', 'WF99', job.trace_id, job.started_at,
+        p_error);
+    perform ops.tell_jobs(array[p_workspace_id]);
+    return true;
+end
+$$;
+
+
+--
+-- Name: find_trouble(uuid); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
+    LANGUAGE sql STABLE
+    AS $$
+    select d.workspace_id, 'unreadable_documents', d.chat_id::text, count(*), max(d.id)::text, min(d.updated_at),
+           format('%s documents could not be read; the last reason: %s', count(*), max(d.error)), interval '1 day'
+      from content.documents d
+     where d.status = 'error' and d.updated_at > platform.now() - interval '1 day'
+       and (p_workspace_id is null or d.workspace_id = p_workspace_id)
+     group by d.workspace_id, d.chat_id having count(*) >= 10
+    union all
+    select s.workspace_id, 'bot_transport', s.bot_id::text, s.failures, null, s.since, s.last_error, interval '1 hour'
+      from core.bot_transport_state s
+     where s.failures >= 3 and (p_workspace_id is null or s.workspace_id = p_workspace_id)
+$$;
+
+
+--
+-- Name: forget(uuid, text, bigint, integer, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget(p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id integer, p_user_id bigint, p_asked_by text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    found_fks bigint[];
+begin
+    insert into tg.forgotten (workspace_id, kind, chat_id, subject)
+    select p_workspace_id, p_kind, coalesce(case when p_kind <> 'person' then p_chat_id end, 0),
+           case p_kind when 'message' then p_message_id when 'person' then p_user_id else 0 end
+    on conflict (workspace_id, kind, chat_id, subject) do update set at = platform.now();
+    select array_agg(m.id) into found_fks from tg.messages m
+     where m.workspace_id = p_workspace_id and case p_kind
+           when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
+           when 'chat' then m.chat_id = p_chat_id
+           else m.tg_user_id = p_user_id end;
+    if p_kind in ('chat', 'person') then
+        -- Raw updates that nobody has read yet, too.
+        update raw.telegram_updates r set body = '{}'
+         where r.workspace_id = p_workspace_id and r.body <> '{}'
+           and case p_kind when 'chat' then r.chat_id = p_chat_id
+                           else r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath end;
+    end if;
+    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), p_kind, p_chat_id, p_asked_by);
+end
+$_$;
+
+
+--
+-- Name: forget_messages(uuid, bigint[], text, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_messages(p_workspace_id uuid, p_message_fks bigint[], p_kind text, p_chat_id bigint, p_asked_by text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    documents bigint[];
+    files text[];
+    chunks int;
+    messages int;
+    raws int;
+    pages int;
+    chats bigint[];
+    numbers int[];
+begin
+    perform from tg.messages m
+      where m.workspace_id = p_workspace_id and m.id = any (p_message_fks) order by m.id for update;
+    select array_agg(m.chat_id order by m.id), array_agg(m.message_id order by m.id) into chats, numbers
+      from tg.messages m where m.workspace_id = p_workspace_id and m.id = any (p_message_fks);
+    -- What retention forgets cannot come late.
+    if p_kind <> 'retention' then
+        insert into tg.forgotten (workspace_id, kind, chat_id, subject)
+        select p_workspace_id, 'message', f.chat_id, f.message_id from unnest(chats, numbers) f (chat_id, message_id)
+        on conflict do nothing;
+    end if;
+    select count(*) into chunks from kg.chunks c join content.documents d on (d.workspace_id, d.id) = (c.workspace_id,
+        c.document_id)
+     where d.workspace_id = p_workspace_id and d.message_fk = any (p_message_fks);
+    select array_agg(distinct s.document_id) into documents from content.document_sources s
+     where s.workspace_id = p_workspace_id and s.message_fk = any (p_message_fks);
+    select array_agg(distinct a.file_unique_id) into files
+      from tg.message_versions v join tg.message_attachments a on (a.workspace_id,
+          a.message_version_id) = (v.workspace_id, v.id)
+     where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
+    get diagnostics messages = row_count;
+    pages := knowledge.drop_unreferenced(p_workspace_id, documents);
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, null, files, null);
+    -- An update also tells what it answers to and what it pins. Its key stays, so that a copy is still known as one.
+    update raw.telegram_updates r set body = '{}'
+      from unnest(chats, numbers) f (chat_id, message_id)
+     where (r.workspace_id, r.chat_id) = (p_workspace_id, f.chat_id)
+       and (r.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
+            or r.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
+            or r.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath);
+    get diagnostics raws = row_count;
+    insert into audit.forgettings (workspace_id, kind, chat_id, asked_by, counts)
+    values (p_workspace_id, p_kind, p_chat_id, p_asked_by, jsonb_build_object(
+        'messages', messages, 'documents', coalesce(pages, 0), 'chunks', chunks, 'raw_updates', raws));
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'forgotten', p_chat_id::text, null,
+                               jsonb_build_object('kind', p_kind, 'messages', messages));
+    return jsonb_build_object('messages', messages, 'documents', coalesce(pages, 0), 'chunks', chunks, 'raw_updates',
+        raws);
+end
+$_$;
+
+
+--
+-- Name: forget_old(integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_old(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone int := 0;
+    part int;
+    counts jsonb;
+    chat record;
+begin
+    for chat in
+        select c.workspace_id, c.chat_id from tg.chats c
+        union select r.workspace_id, r.chat_id from raw.telegram_updates r
+               where r.chat_id is not null and r.received_at < platform.now() - interval '1 day'
+    loop
+        counts := knowledge.prune(chat.workspace_id, chat.chat_id, p_limit);
+        gone := gone + (select coalesce(sum(value::int), 0) from jsonb_each_text(counts) where key <> 'chunks');
+        exit when gone >= p_limit;
+    end loop;
+    delete from raw.telegram_updates r
+     where r.ctid = any (array(select x.ctid from raw.telegram_updates x
+                                where x.chat_id is null
+                                    and x.received_at < platform.now() - interval '90 days' limit p_limit));
+    get diagnostics part = row_count;
+    gone := gone + part;
+    return gone;
+end
+$$;
+
+
+--
+-- Name: index_message(uuid, bigint, bigint, core.visibility_scope, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.index_message(p_workspace_id uuid, p_message_fk bigint, p_version_id bigint, p_visibility core.visibility_scope, p_owner bigint, p_chat_id bigint, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    version tg.message_versions;
+    message tg.messages;
+    document bigint;
+    document_version int;
+    dropped bigint[];
+begin
+    select * into version from tg.message_versions where (workspace_id, id) = (p_workspace_id, p_version_id);
+    select * into message from tg.messages where (workspace_id, id) = (p_workspace_id, p_message_fk);
+    if message.kind = 'service' then
+        return '{"url_jobs": [], "file_jobs": []}';
+    end if;
+
+    -- A command is for the bot, not for the archive.
+    if coalesce(version.normalized_text, '') = '' or version.normalized_text ~ '^/[a-zA-Z]' then
+        delete from content.documents where (workspace_id, message_fk) = (p_workspace_id, p_message_fk);
+    else
+        insert into content.documents as d
+            (workspace_id, doc_type, visibility, chat_id, dm_owner_user_id, message_fk, message_version_id, author,
+                doc_date,
+             text, text_sha256, status)
+        values (p_workspace_id, 'message', p_visibility, p_chat_id, p_owner, p_message_fk, p_version_id,
+                knowledge.author_of(p_workspace_id, message), to_char(message.date at time zone 'UTC', 'YYYY-MM-DD'),
+                version.normalized_text, encode(sha256(convert_to(version.normalized_text, 'UTF8')), 'hex'), 'done')
+        on conflict on constraint document_of_a_message_once do update
+           set message_version_id = excluded.message_version_id, text = excluded.text,
+               text_sha256 = excluded.text_sha256,
+               token_count = null, updated_at = platform.now(), version = d.version + 1
+        returning d.id, d.version into document, document_version;
+        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, document);
+        -- One job for each version: the job of an older one may have read its text already.
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.chunk', jsonb_build_object('document_id', document), null,
+                                format('document %s version %s', document, document_version), p_trace_id);
+    end if;
+
+    with gone as (
+        delete from content.document_sources s using content.documents d
+         where (s.workspace_id, s.message_fk) = (p_workspace_id, p_message_fk)
+           and (d.workspace_id, d.id) = (s.workspace_id, s.document_id)
+           and not exists (select from tg.message_attachments a
+                            where (a.workspace_id, a.message_version_id) = (p_workspace_id, p_version_id)
+                              and a.file_unique_id = d.file_unique_id)
+           and not exists (select from tg.message_links l join content.urls u
+                                  on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
+                            where (l.workspace_id, l.message_version_id) = (p_workspace_id, p_version_id)
+                              and u.id = d.url_id)
+        returning s.document_id
+    )
+    select array_agg(document_id) into dropped from gone;
+    perform knowledge.drop_unreferenced(p_workspace_id, dropped);
+
+    return '{"url_jobs": [], "file_jobs": []}';
+end
+$$;
+
+
+--
+-- Name: is_forgotten(uuid, bigint, integer, bigint, timestamp with time zone); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.is_forgotten(p_workspace_id uuid, p_chat_id bigint, p_message_id integer, p_user_id bigint, p_date timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (
+        select from tg.forgotten f
+         where f.workspace_id = p_workspace_id
+           and ((f.kind, f.chat_id, f.subject) = ('message', p_chat_id, p_message_id::bigint)
+                or (f.kind, f.chat_id, f.subject) = ('chat', p_chat_id, 0) and p_date <= f.at
+                or (f.kind, f.chat_id, f.subject) = ('person', 0, p_user_id) and p_date <= f.at))
+$$;
+
+
+--
+-- Name: load_context(uuid, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.load_context(p_workspace_id uuid, p_user_id bigint, p_chat_id bigint, p_channel text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    asker core.tenant_users;
+    policy core.chat_policies;
+begin
+    select * into asker from core.tenant_users where (workspace_id, tg_user_id) = (p_workspace_id, p_user_id);
+    if not found then
+        return jsonb_build_object('status', 403, 'reason', 'this person is not on the allowlist of the workspace');
+    elsif asker.role = 'blocked' then
+        return jsonb_build_object('status', 403, 'reason', 'this person is blocked');
+    end if;
+    if p_channel = 'group' then
+        perform from core.tenant_chats where (workspace_id, chat_id, status) = (p_workspace_id, p_chat_id, 'active');
+        if not found then
+            return jsonb_build_object('status', 404, 'reason', 'this chat is not registered, or it is disabled');
+        end if;
+        perform from tg.chat_memberships_current
+          where (workspace_id, chat_id, tg_user_id, is_member) = (p_workspace_id, p_chat_id, p_user_id, true);
+        if not found then
+            return jsonb_build_object('status', 403, 'reason', 'this person is not a member of the chat');
+        end if;
+    end if;
+    policy := knowledge.policy_of(p_workspace_id, p_chat_id);
+    return jsonb_build_object('ctx', jsonb_build_object(
+        'tenant_id', p_workspace_id, 'tg_user_id', p_user_id, 'chat_id', p_chat_id, 'channel', p_channel,
+        'visibility', p_channel, 'dm_owner_user_id', case when p_channel = 'dm' then p_user_id end,
+        'role', asker.role, 'is_allowed', true, 'chat_policy', jsonb_build_object(
+            'allow_url_fetch', policy.allow_url_fetch, 'allow_file_download', policy.allow_file_download,
+            'allow_embedding', policy.allow_embedding, 'retention_days_raw', policy.retention_days_raw,
+            'retention_days_documents', policy.retention_days_documents)));
+end
+$$;
+
+
+--
+-- Name: migrate_chat(uuid, bigint, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.migrate_chat(p_workspace_id uuid, p_from bigint, p_to bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update tg.chats set migrated_to = p_to where (workspace_id, chat_id) = (p_workspace_id, p_from);
+    insert into core.tenant_chats (workspace_id, chat_id, bot_id, status, registered_by)
+    select workspace_id, p_to, bot_id, status, registered_by from core.tenant_chats
+     where (workspace_id, chat_id) = (p_workspace_id, p_from)
+    on conflict do nothing;
+    insert into core.chat_policies
+    select workspace_id, p_to, allow_url_fetch, allow_file_download, allow_embedding, retention_days_raw,
+           retention_days_documents, updated_at
+      from core.chat_policies where (workspace_id, chat_id) = (p_workspace_id, p_from)
+    on conflict do nothing;
+    insert into tg.chat_memberships_current
+    select workspace_id, p_to, tg_user_id, status, is_member, changed_at, proved_at from tg.chat_memberships_current
+     where (workspace_id, chat_id) = (p_workspace_id, p_from)
+    on conflict do nothing;
+    update content.documents d set chat_id = p_to
+     where (d.workspace_id, d.chat_id) = (p_workspace_id, p_from)
+       and not exists (select from content.documents o
+                        where (o.workspace_id, o.chat_id) = (p_workspace_id, p_to)
+                          and (o.url_id = d.url_id or o.file_unique_id = d.file_unique_id));
+end
+$$;
+
+
+--
+-- Name: chat_policies; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.chat_policies (
+    workspace_id uuid NOT NULL,
+    chat_id bigint NOT NULL,
+    allow_url_fetch boolean DEFAULT true NOT NULL,
+    allow_file_download boolean DEFAULT true NOT NULL,
+    allow_embedding boolean DEFAULT true NOT NULL,
+    retention_days_raw integer DEFAULT 90 NOT NULL,
+    retention_days_documents integer DEFAULT 3650 NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT policy_document_days_bounded CHECK (((retention_days_documents >= 1) AND (retention_days_documents <= 36500))),
+    CONSTRAINT policy_raw_days_bounded CHECK (((retention_days_raw >= 1) AND (retention_days_raw <= 36500)))
+);
+
+ALTER TABLE ONLY core.chat_policies FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chat_policies; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.chat_policies IS 'What may be kept of a chat and for how long. A chat without a row has the defaults of these columns.';
+
+
+--
+-- Name: policy_of(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.policy_of(p_workspace_id uuid, p_chat_id bigint) RETURNS core.chat_policies
+    LANGUAGE sql STABLE
+    AS $$
+    select p from (
+        select c, 1 as rank from core.chat_policies c where (c.workspace_id, c.chat_id) = (p_workspace_id, p_chat_id)
+        union all
+        select row (p_workspace_id, p_chat_id, true, true, true, 90, 3650, platform.now())::core.chat_policies, 2
+    ) known (p, rank) order by rank limit 1
+$$;
+
+
+--
+-- Name: prune(uuid, bigint, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.prune(p_workspace_id uuid, p_chat_id bigint, p_limit integer) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    policy core.chat_policies := knowledge.policy_of(p_workspace_id, p_chat_id);
+    old_fks bigint[];
+    lone bigint[];
+    raws int;
+    counts jsonb;
+begin
+    delete from raw.telegram_updates r
+     where r.workspace_id = p_workspace_id and r.id = any (array(
+           select x.id from raw.telegram_updates x
+            where (x.workspace_id, x.chat_id) = (p_workspace_id, p_chat_id)
+              and x.received_at < platform.now() - policy.retention_days_raw * interval '1 day'
+            order by x.received_at limit p_limit));
+    get diagnostics raws = row_count;
+    select array_agg(m.id) into old_fks from (
+        select m.id from tg.messages m
+         where (m.workspace_id, m.chat_id) = (p_workspace_id, p_chat_id)
+           and m.date < platform.now() - policy.retention_days_documents * interval '1 day'
+         order by m.date limit p_limit) m;
+    if old_fks is not null then
+        counts := knowledge.forget_messages(p_workspace_id, old_fks, 'retention', p_chat_id, null);
+    end if;
+    -- Pages that no message ever shared go by their own age.
+    select array_agg(d.id) into lone from (
+        select d.id from content.documents d
+         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_chat_id) and d.doc_type <> 'message'
+           and d.created_at < platform.now() - policy.retention_days_documents * interval '1 day'
+           and not exists (select from content.document_sources s
+                            where (s.workspace_id, s.document_id) = (d.workspace_id, d.id))
+         limit p_limit) d;
+    if lone is not null then
+        perform knowledge.drop_unreferenced(p_workspace_id, lone);
+    end if;
+    return coalesce(counts, '{"messages": 0, "documents": 0, "chunks": 0}')
+        || jsonb_build_object('raw_updates', raws, 'lone_documents', coalesce(cardinality(lone), 0));
+end
+$$;
+
+
+--
+-- Name: register_chat(uuid, bigint, uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.register_chat(p_workspace_id uuid, p_chat_id bigint, p_bot_id uuid, p_by bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into core.tenant_chats as c (workspace_id, chat_id, bot_id, registered_by)
+    values (p_workspace_id, p_chat_id, p_bot_id, p_by)
+    on conflict (workspace_id, chat_id) do update set status = 'active', bot_id = coalesce(excluded.bot_id, c.bot_id);
+    select ops.append_journal(p_workspace_id, 'knowledge', 'chat_registered', p_chat_id::text);
+$$;
+
+
+--
+-- Name: store_attachments(uuid, uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_attachments(p_workspace_id uuid, p_bot_id uuid, p_version_id bigint, p_attachments jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into tg.files as f (workspace_id, file_unique_id, kind, mime, file_name, bytes)
+    select distinct on (a.file_unique_id) p_workspace_id, a.file_unique_id, a.kind, a.mime, a.file_name, a.size
+      from jsonb_to_recordset(p_attachments) as a (kind text, file_unique_id text, mime text, file_name text,
+          size bigint)
+     order by a.file_unique_id
+    on conflict (workspace_id, file_unique_id) do update
+       set seen_at = platform.now(), mime = coalesce(f.mime, excluded.mime),
+           file_name = coalesce(f.file_name, excluded.file_name), bytes = coalesce(f.bytes, excluded.bytes);
+
+    insert into tg.file_instances (workspace_id, bot_id, file_id, file_unique_id)
+    select distinct on (a.file_id) p_workspace_id, p_bot_id, a.file_id, a.file_unique_id
+      from jsonb_to_recordset(p_attachments) as a (file_id text, file_unique_id text) order by a.file_id
+    on conflict (workspace_id, bot_id, file_id) do update set last_seen_at = platform.now();
+
+    insert into tg.message_attachments (workspace_id, message_version_id, position, kind, file_unique_id, details)
+    select p_workspace_id, p_version_id, n, a ->> 'kind', a ->> 'file_unique_id',
+           a - array['kind', 'file_id', 'file_unique_id', 'mime', 'file_name', 'size']
+      from jsonb_array_elements(p_attachments) with ordinality as l (a, n);
+$$;
+
+
+--
+-- Name: store_chunks(uuid, bigint, integer, integer, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_chunks(p_workspace_id uuid, p_document_id bigint, p_version integer, p_token_count integer, p_chunks jsonb, p_trace_id text) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    document content.documents;
+    context text;
+begin
+    select * into document from content.documents where (workspace_id, id) = (p_workspace_id, p_document_id) for update;
+    if not found then
+        raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
+    elsif document.version <> p_version then
+        return null;
+    end if;
+    context := coalesce(knowledge.document_context(document), '');
+    update content.documents set token_count = coalesce(p_token_count, token_count)
+     where (workspace_id, id) = (p_workspace_id, p_document_id) and token_count is distinct from p_token_count;
+    delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, p_document_id)
+       and chunk_no >= jsonb_array_length(p_chunks);
+    insert into kg.chunks as c
+        (workspace_id, document_id, chunk_no, text, context, text_sha256, start_char, end_char, mark, version)
+    select p_workspace_id, p_document_id, n - 1, p ->> 'text', context, p ->> 'text_sha256', (p ->> 'start')::int,
+           (p ->> 'end')::int, nullif(p -> 'mark', 'null'), p_version
+      from jsonb_array_elements(p_chunks) with ordinality as l (p, n)
+    on conflict on constraint chunk_is_there_once do update
+       set text = excluded.text, context = excluded.context, text_sha256 = excluded.text_sha256,
+           start_char = excluded.start_char, end_char = excluded.end_char, mark = excluded.mark,
+               version = excluded.version
+     where (c.text_sha256, c.context, c.start_char, c.end_char, c.version)
+           is distinct from (excluded.text_sha256, excluded.context, excluded.start_char, excluded.end_char,
+               excluded.version);
+    return jsonb_array_length(p_chunks);
+end
+$$;
+
+
+--
+-- Name: store_facts(uuid, uuid, jsonb, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_facts(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb, p_payload jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    chat jsonb := p_facts -> 'chat';
+    message jsonb := nullif(p_facts -> 'message', 'null');
+    of_chat bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    said jsonb := jsonb_build_object('chat_id', of_chat, 'message_id', message -> 'message_id', 'message_fk', null,
+                                     'message_version_id', null,
+                                     'created_jobs', jsonb_build_object('url_jobs', '[]'::jsonb, 'file_jobs',
+                                         '[]'::jsonb),
+                                     'kept', false);
+    audience record;
+begin
+    if of_chat is null then
+        return said;
+    end if;
+    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
+    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
+            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
+    on conflict (workspace_id, chat_id) do update
+       set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
+           bot_is_here = excluded.bot_is_here, seen_at = platform.now();
+    if nullif(p_facts -> 'migration', 'null') is not null then
+        perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
+                                       (p_facts #>> '{migration,to_chat_id}')::bigint);
+    end if;
+
+    select * into audience
+      from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
+    if audience.visibility is null then
+        return said;
+    end if;
+    if message is not null and knowledge.is_forgotten(p_workspace_id, of_chat, (message ->> 'message_id')::int,
+            (message ->> 'tg_user_id')::bigint, (message ->> 'date')::timestamptz) then
+        return said || '{"forgotten": true}';
+    end if;
+    insert into tg.users as u (workspace_id, tg_user_id, is_bot, first_name, last_name, username, language_code)
+    select distinct on (p.tg_user_id) p_workspace_id, p.tg_user_id, coalesce(p.is_bot, false), p.first_name,
+        p.last_name,
+           p.username, p.language_code
+      from jsonb_to_recordset(p_facts -> 'users')
+           as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
+     order by p.tg_user_id
+    on conflict (workspace_id, tg_user_id) do update
+       set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,
+           language_code = coalesce(excluded.language_code, u.language_code), seen_at = platform.now();
+    perform knowledge.store_members(p_workspace_id, of_chat, p_facts -> 'members');
+    if nullif(p_facts -> 'topic', 'null') is not null then
+        insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
+        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',
+                p_facts #>> '{topic,state}' = 'closed')
+        on conflict (workspace_id, chat_id, thread_id) do update
+           set name = coalesce(excluded.name, t.name), is_closed = excluded.is_closed, seen_at = platform.now();
+    end if;
+    update tg.messages set is_pinned = true
+     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if message is not null then
+        said := said || '{"kept": true}' || knowledge.store_message(
+            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
+                p_trace_id);
+    end if;
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
+    return said;
+end
+$$;
+
+
+--
+-- Name: store_members(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_members(p_workspace_id uuid, p_chat_id bigint, p_members jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into tg.chat_member_events (workspace_id, chat_id, tg_user_id, status, is_member, at, source)
+    select p_workspace_id, p_chat_id, m.tg_user_id, m.status, m.is_member, m.at, m.source
+      from jsonb_to_recordset(p_members)
+           as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
+     where m.source <> 'message'
+    on conflict on constraint member_event_is_there_once do nothing;
+
+    insert into tg.chat_memberships_current as c
+        (workspace_id, chat_id, tg_user_id, status, is_member, changed_at, proved_at)
+    select distinct on (m.tg_user_id)
+           p_workspace_id, p_chat_id, m.tg_user_id, m.status, m.is_member, m.at, m.at
+      from jsonb_to_recordset(p_members)
+           as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
+     order by m.tg_user_id, m.at desc, m.source = 'message'
+    on conflict (workspace_id, chat_id, tg_user_id) do update
+       -- A message shows that its sender is a member, not in which rank.
+       set status = case when c.is_member and excluded.is_member and excluded.status = 'member' and c.status <> 'left'
+                         then c.status else excluded.status end,
+           is_member = excluded.is_member, changed_at = excluded.changed_at,
+           proved_at = greatest(c.proved_at, excluded.proved_at)
+     where excluded.changed_at >= c.changed_at;
+$$;
+
+
+--
+-- Name: store_message(uuid, uuid, bigint, core.visibility_scope, bigint, jsonb, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_message(p_workspace_id uuid, p_bot_id uuid, p_chat_id bigint, p_visibility core.visibility_scope, p_owner bigint, p_message jsonb, p_payload jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    message tg.messages;
+    version_id bigint;
+    current_id bigint;
+    sha text := encode(sha256(convert_to(p_payload::text, 'UTF8')), 'hex');
+    said timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, (p_message ->> 'date')::timestamptz);
+    jobs jsonb := '{"url_jobs": [], "file_jobs": []}';
+begin
+    insert into tg.messages as m
+        (workspace_id, chat_id, message_id, kind, date, tg_user_id, sender_chat_id, thread_id, reply_to_message_id,
+         media_group_id, forward_origin)
+    values (p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int, p_message ->> 'kind',
+            (p_message ->> 'date')::timestamptz, (p_message ->> 'tg_user_id')::bigint,
+            (p_message ->> 'sender_chat_id')::bigint, (p_message ->> 'thread_id')::int,
+            (p_message ->> 'reply_to_message_id')::int, p_message ->> 'media_group_id',
+            nullif(p_message -> 'forward_origin', 'null'))
+    -- The row is locked either way: whoever stores another version of it waits.
+    on conflict on constraint message_is_there_once do update set kind = excluded.kind
+    returning m.* into message;
+
+    insert into tg.message_versions
+        (workspace_id, message_fk, version_no, said_at, text, caption, normalized_text, entities, payload,
+            payload_sha256)
+    select p_workspace_id, message.id,
+           coalesce((select max(v.version_no) from tg.message_versions v
+                      where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)), 0) + 1,
+           said, p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
+           nullif(p_message -> 'entities', 'null'), p_payload, sha
+    on conflict on constraint version_is_made_once do nothing
+    returning id into version_id;
+    if version_id is null then
+        select v.id into version_id from tg.message_versions v
+         where (v.workspace_id, v.message_fk, v.said_at, v.payload_sha256) = (p_workspace_id, message.id, said, sha);
+    else
+        insert into tg.message_links (workspace_id, message_version_id, link_no, url, normalized_url)
+        select p_workspace_id, version_id, n, link ->> 'url', link ->> 'normalized_url'
+          from jsonb_array_elements(p_message -> 'links') with ordinality as l (link, n);
+        perform knowledge.store_attachments(p_workspace_id, p_bot_id, version_id, p_message -> 'attachments');
+        select v.id into current_id from tg.message_versions v
+         where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) order by v.said_at desc, v.id desc limit 1;
+        if current_id = version_id then
+            update tg.messages set current_version_id = version_id
+             where (workspace_id, id) = (p_workspace_id, message.id);
+            jobs := knowledge.index_message(p_workspace_id, message.id, version_id, p_visibility, p_owner, p_chat_id,
+                p_trace_id);
+        end if;
+    end if;
+    return jsonb_build_object('message_fk', message.id, 'message_version_id', version_id, 'created_jobs', jobs);
+end
+$$;
+
+
+--
+-- Name: take_update(uuid, uuid, bigint, bigint, jsonb, bytea, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.take_update(p_workspace_id uuid, p_bot_id uuid, p_update_id bigint, p_chat_id bigint, p_body jsonb, p_unread bytea, p_problem text, p_trace_id text) RETURNS TABLE(job_id bigint, raw_id bigint, is_new boolean)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    -- Two copies of one update take turns, before this transaction has an id.
+    perform pg_advisory_xact_lock(hashtextextended(format('%s %s', p_bot_id, p_update_id), 10));
+    select k.job_id, k.raw_id, false into job_id, raw_id, is_new from raw.telegram_update_keys k
+     where (k.workspace_id, k.bot_id, k.update_id) = (p_workspace_id, p_bot_id, p_update_id);
+    if found then
+        return next;
+        return;
+    end if;
+    insert into raw.telegram_updates (workspace_id, bot_id, update_id, chat_id, body, unread, problem, trace_id)
+    values (p_workspace_id, p_bot_id, p_update_id, p_chat_id, p_body, p_unread, p_problem, p_trace_id)
+    returning id into raw_id;
+    is_new := true;
+    if p_unread is not null or p_update_id is null then
+        perform ops.record_error(p_workspace_id, 'knowledge', 'WF10', 'read_update', null, p_trace_id, 200,
+                                 coalesce(p_problem, 'the update has no update_id'), false,
+                                 jsonb_build_object('raw_id', raw_id));
+    else
+        job_id := ops.enqueue_job(p_workspace_id, 'knowledge.process_update',
+                                  jsonb_build_object('raw_id', raw_id), null, null, p_trace_id);
+        insert into raw.telegram_update_keys values (p_workspace_id, p_bot_id, p_update_id, raw_id, job_id);
+    end if;
+    return next;
+end
+$$;
+
+
+--
 -- Name: acknowledge_alert(uuid, text, text, text, text, text); Type: FUNCTION; Schema: ops; Owner: -
 --
 
@@ -1301,6 +2292,9 @@ begin
     if p_event in ('raised', 'cleared') then
         perform ops.emit_event(p_workspace_id, 'alert.' || p_event,
                                p_details || jsonb_build_object('module', p_module, 'alert', p_alert));
+    elsif p_event = 'reopened' then
+        perform ops.emit_event(p_workspace_id, 'alert.raised',
+                               p_details || jsonb_build_object('module', p_module, 'alert', p_alert, 'reopened', true));
     end if;
 end
 $$;
@@ -1413,6 +2407,38 @@ $$;
 
 
 --
+-- Name: claim_workspace_jobs(uuid, text, text[], integer); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.claim_workspace_jobs(p_workspace_id uuid, p_worker_id text, p_job_types text[], p_limit integer) RETURNS TABLE(workspace_id uuid, id bigint, job_type text, payload jsonb, trace_id text, attempt integer, forgiven integer, lease_id uuid, created_at timestamp with time zone, next_run_at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    new_lease_id uuid := gen_random_uuid();
+    now_ts timestamptz := platform.now();
+begin
+    -- The locks of ops.claim_jobs, in its order.
+    perform pg_advisory_xact_lock(hashtext('ops.claim_jobs'), hashtext(t)) from unnest(p_job_types) t order by t;
+    return query
+        update ops.jobs j
+           set status = 'running', attempts = j.attempts + 1, lease_id = new_lease_id, worker_id = p_worker_id,
+               started_at = now_ts, leased_until = now_ts + k.lease_ms * interval '1 millisecond'
+          from ops.job_types k
+         where k.job_type = j.job_type and j.lease_id is null
+           and (j.workspace_id, j.id) in (
+               select q.workspace_id, q.id from ops.jobs q
+                where q.workspace_id = p_workspace_id and q.job_type = any (p_job_types) and q.next_run_at <= now_ts
+                  and q.lease_id is null
+                order by q.next_run_at, q.id limit p_limit)
+        returning j.workspace_id, j.id, j.job_type, j.payload, j.trace_id, j.attempts, j.forgiven, j.lease_id,
+            j.created_at,
+                  j.next_run_at;
+    perform ops.tell_jobs(array[p_workspace_id]);
+end
+$$;
+
+
+--
 -- Name: complete_jobs(uuid[], bigint[], uuid[]); Type: FUNCTION; Schema: ops; Owner: -
 --
 
@@ -1474,6 +2500,9 @@ begin
      where s.workspace_id = p_workspace_id and s.status <> 'disabled' and s.events && ops.event_patterns(p_event_type)
     on conflict (workspace_id, subscription_id, event_key) where event_key is not null do nothing;
     get diagnostics made = row_count;
+    if made > 0 then
+        perform bus.publish(p_workspace_id, 'webhooks', jsonb_build_object('queued', made));
+    end if;
     return made;
 end
 $$;
@@ -1883,7 +2912,8 @@ CREATE FUNCTION ops.register_job_type(p_job_type text, p_attempts_max integer, p
     AS $$
     insert into ops.job_types (job_type, attempts_max, lease_ms) values (p_job_type, p_attempts_max, p_lease_ms)
     on conflict (job_type) do update set attempts_max = excluded.attempts_max, lease_ms = excluded.lease_ms
-     where (ops.job_types.attempts_max, ops.job_types.lease_ms) is distinct from (excluded.attempts_max, excluded.lease_ms)
+     where (ops.job_types.attempts_max, ops.job_types.lease_ms) is distinct from (excluded.attempts_max,
+                                                                                  excluded.lease_ms)
 $$;
 
 
@@ -1968,7 +2998,25 @@ begin
           from unnest(p_found) f order by f.workspace_id, f.alert, left(f.subject, 200));
     delete from ops.alerts a using unnest(p_found) f
      where a.workspace_id = f.workspace_id and a.module = p_module and a.alert = f.alert and a.subject = f.subject
-       and a.cleared_at is not null;
+       and a.cleared_at <= now_ts - interval '10 minutes';
+    for trouble in
+        with back as (
+            update ops.alerts a set cleared_at = null from unnest(p_found) f
+             where a.workspace_id = f.workspace_id and a.module = p_module and a.alert = f.alert
+               and a.subject = f.subject and a.cleared_at is not null
+            returning a.workspace_id, a.alert, a.subject
+        )
+        -- As it was before this statement: an alert of which another subject stayed open was never over.
+        select b.workspace_id, b.alert, array_agg(b.subject order by b.subject) as subjects
+          from back b
+         where not exists (select from ops.alerts a
+                            where a.workspace_id = b.workspace_id and a.module = p_module and a.alert = b.alert
+                              and a.cleared_at is null)
+         group by 1, 2 order by 1, 2
+    loop
+        perform ops.announce_alert(trouble.workspace_id, p_module, trouble.alert, 'reopened',
+                                   jsonb_build_object('subjects', trouble.subjects[1:20]));
+    end loop;
     insert into ops.alerts as a (workspace_id, module, alert, subject, count, sample, since, why, raised_at)
     select f.workspace_id, p_module, f.alert, f.subject, f.count, f.sample, f.since, f.why, now_ts
       from unnest(p_found) f
@@ -2056,8 +3104,10 @@ $$;
 CREATE FUNCTION planner.add_change(p_act planner.acts, p_entity text, p_id bigint, p_before jsonb, p_after jsonb, p_day date DEFAULT NULL::date) RETURNS void
     LANGUAGE sql
     AS $$
-    insert into planner.changes (workspace_id, preview_id, action_index, person_id, action, entity, entity_id, day, before, after)
-    values (p_act.workspace_id, p_act.preview_id, p_act.action_index, p_act.person_id, p_act.action, p_entity, p_id, p_day, p_before, p_after)
+    insert into planner.changes (workspace_id, preview_id, action_index, person_id, action, entity, entity_id, day,
+                                 before, after)
+    values (p_act.workspace_id, p_act.preview_id, p_act.action_index, p_act.person_id, p_act.action, p_entity, p_id,
+            p_day, p_before, p_after)
 $$;
 
 
@@ -2079,7 +3129,8 @@ begin
      where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
     returning * into habit;
     perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_habit(old_habit),
+                           planner.show_habit(habit));
 end
 $$;
 
@@ -2094,7 +3145,8 @@ CREATE FUNCTION planner.arrange_steps(p_workspace_id uuid, p_goal_id bigint, p_i
 begin
     update planner.steps s set "order" = w.place - 1
       from unnest(p_ids) with ordinality w (step_id, place)
-     where s.workspace_id = p_workspace_id and s.goal_id = p_goal_id and s.step_id = w.step_id and s."order" <> w.place - 1;
+     where s.workspace_id = p_workspace_id and s.goal_id = p_goal_id and s.step_id = w.step_id
+       and s."order" <> w.place - 1;
     update planner.goals g set steps_version = g.steps_version + 1
      where g.workspace_id = p_workspace_id and g.goal_id = p_goal_id;
 end
@@ -2171,7 +3223,8 @@ begin
     elsif p_was_awarded and p_entry_id is null then
         entry := planner.take_back_xp(p_act, (
             select e.entry_id from planner.xp_entries e
-             where e.workspace_id = p_act.workspace_id and e.preview_id = p_change.preview_id and e.action_index = p_change.action_index
+             where e.workspace_id = p_act.workspace_id and e.preview_id = p_change.preview_id
+               and e.action_index = p_change.action_index
                and e.entity_id = p_change.entity_id and e.day is not distinct from p_change.day and e.amount < 0
                and e.entity = case p_change.entity when 'mark' then 'habit' else p_change.entity end));
         entry_id := entry.entry_id;
@@ -2206,12 +3259,14 @@ begin
        -- One that is being applied does not expire on the way.
        for update;
     if not found then
-        raise exception 'Preview not found' using errcode = 'ZG012', hint = 'call preview_actions and apply the preview_id that it returns';
+        raise exception 'Preview not found' using errcode = 'ZG012',
+            hint = 'call preview_actions and apply the preview_id that it returns';
     elsif preview.status = 'applied' then
         raise exception 'Preview already applied' using errcode = 'ZG013',
             hint = 'its changes are made; for more changes call preview_actions again';
     elsif preview.status = 'expired' or preview.expires_at <= platform.now() then
-        raise exception 'Preview expired' using errcode = 'ZG014', hint = 'a preview lives for 5 minutes; call preview_actions again';
+        raise exception 'Preview expired' using errcode = 'ZG014',
+            hint = 'a preview lives for 5 minutes; call preview_actions again';
     end if;
     changed := planner.changed_since(preview.seen, planner.look_at(p_workspace_id, p_person_id, preview.seen));
     if changed is not null then
@@ -2221,7 +3276,8 @@ begin
     if preview.undoes is not null then
         perform planner.plan_undo(p_workspace_id, p_person_id, preview.undoes);
     end if;
-    return jsonb_build_object('actions', preview.actions, 'undoes', preview.undoes, 'xp', planner.total_xp(p_workspace_id, p_person_id));
+    return jsonb_build_object('actions', preview.actions, 'undoes', preview.undoes,
+                              'xp', planner.total_xp(p_workspace_id, p_person_id));
 end
 $$;
 
@@ -2237,7 +3293,8 @@ begin
     perform planner.take_turn(p_workspace_id, p_person_id);
     return (select jsonb_build_object(
                 'preview_id', gen_random_uuid(), 'expires_at', platform.stamp(platform.now() + interval '5 minutes'),
-                'today', planner.today(p_workspace_id, p_person_id), 'time_zone', p.time_zone, 'xp', planner.total_xp(p_workspace_id, p_person_id))
+                'today', planner.today(p_workspace_id, p_person_id), 'time_zone', p.time_zone, 'xp',
+                    planner.total_xp(p_workspace_id, p_person_id))
               from planner.people p where p.workspace_id = p_workspace_id and p.person_id = p_person_id);
 end
 $$;
@@ -2254,25 +3311,32 @@ CREATE FUNCTION planner.changed_since(p_seen jsonb, p_now jsonb) RETURNS jsonb
         select s.seen, n.now, s.place from jsonb_array_elements(p_seen) with ordinality s (seen, place)
           join jsonb_array_elements(p_now) with ordinality n (now, place) using (place)
     ), found as (
-        select l.place, 1 as part_place, case l.now->>'entity' when 'mark' then 'habit' else l.now->>'entity' end as entity, l.now->'id' as id,
-               l.now->'title' as title, case l.now->>'entity' when 'mark' then 'mark' end as part, l.now->'date' as date, null::jsonb as step_id, null::jsonb as goal_id,
+        select l.place, 1 as part_place, case l.now->>'entity' when 'mark' then 'habit'
+            else l.now->>'entity' end as entity, l.now->'id' as id,
+               l.now->'title' as title, case l.now->>'entity' when 'mark' then 'mark' end as part,
+                   l.now->'date' as date, null::jsonb as step_id, null::jsonb as goal_id,
                l.seen->'version' as seen_version, l.now->'version' as now_version
           from looks l
         union all
         select l.place, 2, 'goal', l.now->'goal_id', l.now->'goal_title', 'steps', null,
-               case l.now->>'entity' when 'step' then l.now->'id' end, null, l.seen->'steps_version', l.now->'steps_version'
+               case l.now->>'entity' when 'step' then l.now->'id' end, null, l.seen->'steps_version',
+                   l.now->'steps_version'
           from looks l
         union all
-        select l.place, 3, 'step', n.step->'id', n.step->'title', null, null, null, l.now->'id', s.step->'version', n.step->'version'
-          from looks l cross join jsonb_array_elements(l.seen->'steps') s (step) join jsonb_array_elements(l.now->'steps') n (step)
+        select l.place, 3, 'step', n.step->'id', n.step->'title', null, null, null, l.now->'id', s.step->'version',
+               n.step->'version'
+          from looks l cross join jsonb_array_elements(l.seen->'steps') s (step)
+          join jsonb_array_elements(l.now->'steps') n (step)
             on n.step->'id' = s.step->'id'
     )
     select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-                   'entity', f.entity, 'id', f.id, 'title', f.title, 'part', f.part, 'date', f.date, 'step_id', f.step_id, 'goal_id', f.goal_id,
+                   'entity', f.entity, 'id', f.id, 'title', f.title, 'part', f.part, 'date', f.date, 'step_id',
+                       f.step_id, 'goal_id', f.goal_id,
                    'previewed_version', f.seen_version, 'current_version', f.now_version))
                order by f.place, f.part_place, f.id)
       from found f
-     where jsonb_typeof(f.seen_version) = 'number' and jsonb_typeof(f.now_version) = 'number' and f.seen_version <> f.now_version
+     where jsonb_typeof(f.seen_version) = 'number' and jsonb_typeof(f.now_version) = 'number'
+       and f.seen_version <> f.now_version
 $$;
 
 
@@ -2289,15 +3353,18 @@ declare
     given planner.xp_entries;
 begin
     if old_goal.completed_at is not null then
-        raise exception 'Goal already completed' using errcode = 'ZG001', hint = 'goal.reopen takes its completion and XP back';
+        raise exception 'Goal already completed' using errcode = 'ZG001',
+            hint = 'goal.reopen takes its completion and XP back';
     end if;
     given := planner.give_xp(p_act, 'goal', old_goal.goal_id);
     update planner.goals x
-       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1, updated_at = platform.now()
+       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1,
+           updated_at = platform.now()
      where x.workspace_id = p_act.workspace_id and x.goal_id = old_goal.goal_id
     returning * into goal;
     perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
-    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal), given.amount);
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal),
+                           given.amount);
 end
 $$;
 
@@ -2315,15 +3382,18 @@ declare
     given planner.xp_entries;
 begin
     if old_step.completed_at is not null then
-        raise exception 'Step already completed' using errcode = 'ZG001', hint = 'step.reopen takes its completion and XP back';
+        raise exception 'Step already completed' using errcode = 'ZG001',
+            hint = 'step.reopen takes its completion and XP back';
     end if;
     given := planner.give_xp(p_act, 'step', old_step.step_id);
     update planner.steps x
-       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1, updated_at = platform.now()
+       set completed_at = platform.now(), xp_entry_id = given.entry_id, version = x.version + 1,
+           updated_at = platform.now()
      where x.workspace_id = p_act.workspace_id and x.step_id = old_step.step_id
     returning * into step;
     perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
-    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), given.amount);
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step),
+                           given.amount);
 end
 $$;
 
@@ -2383,7 +3453,8 @@ declare
     placed bigint[];
 begin
     if cardinality(ids) >= 1000 then
-        raise exception 'Goal has too many steps' using errcode = 'ZG001', hint = 'a goal has at most 1000 steps; make another goal for the rest';
+        raise exception 'Goal has too many steps' using errcode = 'ZG001',
+            hint = 'a goal has at most 1000 steps; make another goal for the rest';
     end if;
     insert into planner.steps (workspace_id, goal_id, person_id, title, description, priority, due_date, "order")
     values (p_act.workspace_id, goal.goal_id, p_act.person_id, p_params->>'title', p_params->>'description',
@@ -2406,7 +3477,8 @@ $$;
 CREATE FUNCTION planner.day_names(p_days smallint[]) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select coalesce(jsonb_agg((array['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])[d] order by d), '[]') from unnest(p_days) d
+    select coalesce(jsonb_agg((array['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])[d] order by d), '[]')
+      from unnest(p_days) d
 $$;
 
 
@@ -2439,8 +3511,10 @@ begin
         perform planner.add_change(p_act, 'order', goal.goal_id, to_jsonb(ids), '[]');
     end if;
     perform planner.add_change(p_act, 'step', s.step_id, to_jsonb(s), null)
-       from (select * from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id order by s."order") s;
-    select coalesce(jsonb_agg(planner.outcome('step', s.step_id, s.title, planner.show_step(s), null) order by s."order"), '[]') into also
+       from (select * from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id
+             order by s."order") s;
+    select coalesce(jsonb_agg(planner.outcome('step', s.step_id, s.title, planner.show_step(s), null)
+                              order by s."order"), '[]') into also
       from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
     delete from planner.steps s where s.workspace_id = p_act.workspace_id and s.goal_id = goal.goal_id;
     delete from planner.goals g where g.workspace_id = p_act.workspace_id and g.goal_id = goal.goal_id;
@@ -2497,7 +3571,8 @@ begin
     update planner.previews p set status = 'expired'
      where (p.workspace_id, p.preview_id) in (
             select x.workspace_id, x.preview_id from planner.previews x
-             where x.status = 'pending' and x.expires_at <= platform.now() and (p_workspace_id is null or x.workspace_id = p_workspace_id)
+             where x.status = 'pending' and x.expires_at <= platform.now()
+               and (p_workspace_id is null or x.workspace_id = p_workspace_id)
              order by x.expires_at limit p_limit for update skip locked)
        and p.status = 'pending';
     get diagnostics count_of = row_count;
@@ -2524,7 +3599,8 @@ $$;
 CREATE FUNCTION planner.is_text(p_text text, p_chars_max integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select p_text ~ '[^[:space:]]' and char_length(p_text) <= p_chars_max and translate(p_text, e'\n\t', '') !~ '[[:cntrl:]]'
+    select p_text ~ '[^[:space:]]' and char_length(p_text) <= p_chars_max
+       and translate(p_text, e'\n\t', '') !~ '[[:cntrl:]]'
 $$;
 
 
@@ -2613,7 +3689,8 @@ $$;
 CREATE FUNCTION planner.is_days(p_days smallint[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select cardinality(p_days) > 0 and p_days = array(select distinct d from unnest(p_days) d where d between 1 and 7 order by d)
+    select cardinality(p_days) > 0
+       and p_days = array(select distinct d from unnest(p_days) d where d between 1 and 7 order by d)
 $$;
 
 
@@ -2688,7 +3765,8 @@ declare
     found_id bigint;
 begin
     loop
-        select p.person_id into found_id from planner.people p where p.workspace_id = p_workspace_id and p.name = p_name;
+        select p.person_id into found_id from planner.people p where p.workspace_id = p_workspace_id
+           and p.name = p_name;
         exit when found;
         insert into planner.people (workspace_id, name) values (p_workspace_id, p_name)
             on conflict (workspace_id, name) do nothing returning person_id into found_id;
@@ -2875,7 +3953,8 @@ CREATE FUNCTION planner.give_xp(p_act planner.acts, p_entity text, p_id bigint, 
     LANGUAGE sql
     AS $$
     insert into planner.xp_entries (workspace_id, person_id, amount, entity, entity_id, day, preview_id, action_index)
-    values (p_act.workspace_id, p_act.person_id, planner.award_of(p_entity), p_entity, p_id, p_day, p_act.preview_id, p_act.action_index)
+    values (p_act.workspace_id, p_act.person_id, planner.award_of(p_entity), p_entity, p_id, p_day, p_act.preview_id,
+            p_act.action_index)
     returning *
 $$;
 
@@ -2905,9 +3984,11 @@ CREATE FUNCTION planner.later_changes(p_workspace_id uuid, p_preview_id uuid) RE
          where l.workspace_id = p_workspace_id
            and l.change_id in (
                 select x.change_id from touched t
-                  join planner.changes x on x.workspace_id = p_workspace_id and x.entity = t.entity and x.entity_id = t.entity_id
+                  join planner.changes x on x.workspace_id = p_workspace_id and x.entity = t.entity
+                      and x.entity_id = t.entity_id
                    and x.change_id > (select b.last_change_id from batch b)
-                 where (t.day = x.day or t.day is null) and (not t.only_existence or x.before is null or x.after is null))
+                 where (t.day = x.day or t.day is null)
+                   and (not t.only_existence or x.before is null or x.after is null))
     ), chain as (
         select distinct l.preview_id as member, l.preview_id as root from later l
         union all
@@ -2935,13 +4016,15 @@ CREATE FUNCTION planner.list_goals(p_workspace_id uuid, p_person_id bigint, p_st
     AS $$
     with page as (
         select g.goal_id, g as goal from planner.goals g
-         where g.workspace_id = p_workspace_id and g.person_id = p_person_id and (p_after is null or g.goal_id > p_after)
+         where g.workspace_id = p_workspace_id and g.person_id = p_person_id
+           and (p_after is null or g.goal_id > p_after)
            and (p_status = 'all' or (p_status = 'completed') = (g.completed_at is not null))
            and (p_category is null or g.category = p_category)
          order by g.goal_id limit p_limit + 1
     ), shown as (
         select p.goal_id, planner.show_goal(p.goal) || (
-                   select jsonb_build_object('steps_total', count(*), 'steps_completed', count(s.completed_at)) from planner.steps s
+                   select jsonb_build_object('steps_total', count(*), 'steps_completed', count(s.completed_at))
+                     from planner.steps s
                     where s.workspace_id = p_workspace_id and s.goal_id = p.goal_id) as goal
           from page p order by p.goal_id limit p_limit
     )
@@ -2962,14 +4045,16 @@ CREATE FUNCTION planner.list_habits(p_workspace_id uuid, p_person_id bigint, p_i
         select planner.today(p_workspace_id, p_person_id) as day
     ), page as (
         select h.habit_id, h as habit from planner.habits h
-         where h.workspace_id = p_workspace_id and h.person_id = p_person_id and (p_after is null or h.habit_id > p_after)
+         where h.workspace_id = p_workspace_id and h.person_id = p_person_id
+           and (p_after is null or h.habit_id > p_after)
            and (p_include_archived or h.archived_at is null)
          order by h.habit_id limit p_limit + 1
     ), shown as (
         select p.habit_id, planner.show_habit_today(p.habit, t.day) as habit
           from page p cross join today t order by p.habit_id limit p_limit
     )
-    select jsonb_build_object('habits', coalesce(jsonb_agg(s.habit order by s.habit_id), '[]'), 'today', (select t.day from today t),
+    select jsonb_build_object('habits', coalesce(jsonb_agg(s.habit order by s.habit_id), '[]'),
+                              'today', (select t.day from today t),
                               'next', case when (select count(*) from page) > p_limit then max(s.habit_id) end)
       from shown s
 $$;
@@ -2984,7 +4069,8 @@ CREATE FUNCTION planner.list_steps(p_workspace_id uuid, p_person_id bigint, p_go
     AS $$
     with page as (
         select s.step_id, s as step from planner.steps s
-         where s.workspace_id = p_workspace_id and s.person_id = p_person_id and (p_after is null or s.step_id > p_after)
+         where s.workspace_id = p_workspace_id and s.person_id = p_person_id
+           and (p_after is null or s.step_id > p_after)
            and (p_goal_id is null or s.goal_id = p_goal_id)
            and (p_status = 'all' or (p_status = 'completed') = (s.completed_at is not null))
          order by s.step_id limit p_limit + 1
@@ -2992,7 +4078,8 @@ CREATE FUNCTION planner.list_steps(p_workspace_id uuid, p_person_id bigint, p_go
         select p.step_id, planner.show_step(p.step) as step from page p order by p.step_id limit p_limit
     ), answer as (
         select jsonb_build_object('steps', coalesce(jsonb_agg(s.step order by s.step_id), '[]'),
-                                  'next', case when (select count(*) from page) > p_limit then max(s.step_id) end) as body
+                                  'next', case when (select count(*) from page) > p_limit then max(s.step_id) end)
+                                      as body
           from shown s
     )
     select a.body from answer a
@@ -3038,13 +4125,17 @@ CREATE FUNCTION planner.look_at(p_workspace_id uuid, p_person_id bigint, p_looks
     LANGUAGE sql STABLE
     AS $$
     select coalesce(jsonb_agg(l.look
-               || jsonb_build_object('title', coalesce(g.title, s.title, h.title), 'version', coalesce(g.version, s.version, m.version, h.version))
+               || jsonb_build_object('title', coalesce(g.title, s.title, h.title),
+                                     'version', coalesce(g.version, s.version, m.version, h.version))
                || case when l.look->>'with' in ('order', 'steps') and o.goal_id is not null
-                       then jsonb_build_object('steps_version', o.steps_version, 'goal_id', o.goal_id, 'goal_title', o.title) else '{}' end
+                       then jsonb_build_object('steps_version', o.steps_version, 'goal_id', o.goal_id,
+                                               'goal_title', o.title) else '{}' end
                || case when l.look->>'with' = 'steps' and g.goal_id is not null
                        then jsonb_build_object('steps', coalesce((
-                                select jsonb_agg(jsonb_build_object('id', x.step_id, 'title', x.title, 'version', x.version) order by x."order")
-                                  from planner.steps x where x.workspace_id = p_workspace_id and x.goal_id = g.goal_id), '[]'))
+                                select jsonb_agg(jsonb_build_object('id', x.step_id, 'title', x.title,
+                                                                    'version', x.version) order by x."order")
+                                  from planner.steps x where x.workspace_id = p_workspace_id and x.goal_id = g.goal_id),
+                                      '[]'))
                        else '{}' end
                order by l.place), '[]')
       from jsonb_array_elements(p_looks) with ordinality l (look, place)
@@ -3056,7 +4147,8 @@ CREATE FUNCTION planner.look_at(p_workspace_id uuid, p_person_id bigint, p_looks
             and h.habit_id = (l.look->>'id')::bigint and h.person_id = p_person_id
       left join lateral (
             select count(c.change_id) as version from planner.changes c
-             where c.workspace_id = p_workspace_id and c.entity = 'mark' and c.entity_id = h.habit_id and c.day = (l.look->>'date')::date
+             where c.workspace_id = p_workspace_id and c.entity = 'mark' and c.entity_id = h.habit_id
+               and c.day = (l.look->>'date')::date
            ) m on l.look->>'entity' = 'mark' and h.habit_id is not null
       left join planner.goals o on o.workspace_id = p_workspace_id and o.goal_id = coalesce(g.goal_id, s.goal_id)
 $$;
@@ -3076,12 +4168,14 @@ declare
     given planner.xp_entries;
 begin
     if habit.archived_at is not null then
-        raise exception 'Habit is archived' using errcode = 'ZG001', hint = 'an archived habit is over; create a new one';
+        raise exception 'Habit is archived' using errcode = 'ZG001',
+            hint = 'an archived habit is over; create a new one';
     elsif on_day > planner.today(p_act.workspace_id, p_act.person_id) then
         -- The preview saw to it, but where the person is may have changed since.
         raise exception 'date is in the future' using errcode = 'ZG001',
             hint = format('today is %s where the person is', planner.today(p_act.workspace_id, p_act.person_id));
-    elsif exists (select from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day) then
+    elsif exists (select from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id
+                  and m.day = on_day) then
         raise exception 'Habit already completed' using errcode = 'ZG001',
             hint = format('it has its mark for %s; habit.unmark takes it back', on_day);
     end if;
@@ -3090,7 +4184,8 @@ begin
     values (p_act.workspace_id, habit.habit_id, on_day, p_act.person_id, given.entry_id)
     returning * into mark;
     perform planner.add_change(p_act, 'mark', habit.habit_id, null, to_jsonb(mark), on_day);
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, false), planner.show_mark(on_day, true), given.amount);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, false),
+                           planner.show_mark(on_day, true), given.amount);
 end
 $$;
 
@@ -3124,7 +4219,8 @@ begin
     select * into batch from planner.previews p
      where p.workspace_id = p_workspace_id and p.person_id = p_person_id and p.preview_id = p_preview_id;
     if not found then
-        raise exception 'Preview not found' using errcode = 'ZG012', hint = 'get_history tells which batches were applied';
+        raise exception 'Preview not found' using errcode = 'ZG012',
+            hint = 'get_history tells which batches were applied';
     elsif batch.status <> 'applied' then
         raise exception 'Preview not applied' using errcode = 'ZG017', hint = 'only what was applied can be undone';
     elsif batch.undone_by is not null then
@@ -3132,20 +4228,25 @@ begin
             select batch.undone_by as preview_id, 1 as times
             union all
             select p.undone_by, u.times + 1 from undoing u
-              join planner.previews p on p.workspace_id = p_workspace_id and p.preview_id = u.preview_id and p.undone_by is not null
+              join planner.previews p on p.workspace_id = p_workspace_id and p.preview_id = u.preview_id
+                  and p.undone_by is not null
         )
         select u.preview_id, u.times into last_word, times_undone from undoing u order by u.times desc limit 1;
         raise exception 'Preview already undone' using errcode = 'ZG018',
-            hint = case when times_undone % 2 = 1 then format('to have its changes back, undo %s, which undid it last', last_word)
+            hint = case when times_undone % 2 = 1
+                then format('to have its changes back, undo %s, which undid it last', last_word)
                         else format('its changes were made again by %s: undo that', last_word) end;
     end if;
     select jsonb_agg(x.found) into in_the_way
-      from (select jsonb_build_object('preview_id', l.preview_id, 'action', l.action, 'entity', l.entity, 'id', l.entity_id,
+      from (select jsonb_build_object('preview_id', l.preview_id, 'action', l.action, 'entity', l.entity,
+                                      'id', l.entity_id,
                        'title', coalesce(l.after->>'title', l.before->>'title', h.title, g.title), 'date', l.day,
                        'at', platform.stamp(l.created_at)) as found
               from planner.later_changes(p_workspace_id, p_preview_id) l
-              left join planner.habits h on l.entity = 'mark' and h.workspace_id = l.workspace_id and h.habit_id = l.entity_id
-              left join planner.goals g on l.entity = 'order' and g.workspace_id = l.workspace_id and g.goal_id = l.entity_id
+              left join planner.habits h on l.entity = 'mark' and h.workspace_id = l.workspace_id
+                  and h.habit_id = l.entity_id
+              left join planner.goals g on l.entity = 'order' and g.workspace_id = l.workspace_id
+                  and g.goal_id = l.entity_id
              order by l.change_id limit 10) x;
     if in_the_way is not null then
         raise exception 'Undo prevented by a later change' using errcode = 'ZG016', detail = in_the_way::text,
@@ -3157,7 +4258,8 @@ begin
               from planner.changes c where c.workspace_id = p_workspace_id and c.preview_id = p_preview_id
         ), steps_back as (
             -- The order of steps comes when all of them are there.
-            select c.action_index, c.action, jsonb_agg(c.change_id order by c.entity = 'order', c.change_id desc) as ids,
+            select c.action_index, c.action,
+                   jsonb_agg(c.change_id order by c.entity = 'order', c.change_id desc) as ids,
                    jsonb_agg(distinct jsonb_build_object('entity', c.thing, 'id', c.entity_id)) as touches
               from changes c group by c.action_index, c.action
         ), looks as (
@@ -3169,10 +4271,12 @@ begin
                                    when s.action ~ '^redo ' then 'undo ' || substr(s.action, 6)
                                    else 'undo ' || s.action end,
                     'client_action_id', batch.actions->s.action_index->>'client_action_id',
-                    'params', jsonb_build_object('change_ids', s.ids, 'touches', s.touches))) order by s.action_index desc)
+                    'params', jsonb_build_object('change_ids', s.ids, 'touches', s.touches)))
+                        order by s.action_index desc)
                   from steps_back s),
             'looks', (select jsonb_agg(jsonb_build_object('entity', l.entity, 'id', l.id,
-                    'with', (select 'order' from changes c where c.entity = 'order' and c.entity_id = l.id and l.entity = 'goal' limit 1))
+                    'with', (select 'order' from changes c where c.entity = 'order' and c.entity_id = l.id
+                             and l.entity = 'goal' limit 1))
                     order by l.entity, l.id)
                   from looks l)));
 end
@@ -3205,7 +4309,8 @@ CREATE FUNCTION planner.read_habit(p_workspace_id uuid, p_person_id bigint, p_ha
                'today', planner.today(p_workspace_id, p_person_id),
                'completed_dates', coalesce((
                    select jsonb_agg(m.day order by m.day desc)
-                     from (select m.day from planner.marks m where m.workspace_id = h.workspace_id and m.habit_id = h.habit_id
+                     from (select m.day from planner.marks m where m.workspace_id = h.workspace_id
+                           and m.habit_id = h.habit_id
                             order by m.day desc limit p_marks_max) m), '[]'))
       from planner.habits h
      where h.workspace_id = p_workspace_id and h.person_id = p_person_id and h.habit_id = p_habit_id
@@ -3292,10 +4397,12 @@ CREATE FUNCTION planner.read_xp(p_workspace_id uuid, p_person_id bigint, p_recen
                        and e.created_at >= (t.today - 29)::timestamp at time zone p.time_zone
                      group by 1) d), '[]'),
         'recent', coalesce((
-            select jsonb_agg(jsonb_build_object('entry_id', r.entry_id, 'amount', r.amount, 'entity', r.entity, 'id', r.entity_id, 'date', r.day,
+            select jsonb_agg(jsonb_build_object('entry_id', r.entry_id, 'amount', r.amount, 'entity', r.entity,
+                                                'id', r.entity_id, 'date', r.day,
                        'takes_back', r.takes_back, 'preview_id', r.preview_id,
                        'created_at', platform.stamp(r.created_at)) order by r.entry_id desc)
-              from (select e.* from planner.xp_entries e where e.workspace_id = p_workspace_id and e.person_id = p_person_id
+              from (select e.* from planner.xp_entries e where e.workspace_id = p_workspace_id
+                    and e.person_id = p_person_id
                      order by e.entry_id desc limit p_recent_max) r), '[]'))
       from planner.people p cross join lateral (select planner.today(p_workspace_id, p_person_id) as today) t
      where p.workspace_id = p_workspace_id and p.person_id = p_person_id
@@ -3323,7 +4430,8 @@ begin
      where x.workspace_id = p_act.workspace_id and x.goal_id = old_goal.goal_id
     returning * into goal;
     perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
-    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal), taken.amount);
+    return planner.outcome('goal', goal.goal_id, goal.title, planner.show_goal(old_goal), planner.show_goal(goal),
+                           taken.amount);
 end
 $$;
 
@@ -3349,7 +4457,8 @@ begin
      where x.workspace_id = p_act.workspace_id and x.step_id = old_step.step_id
     returning * into step;
     perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
-    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step), taken.amount);
+    return planner.outcome('step', step.step_id, step.title, planner.show_step(old_step), planner.show_step(step),
+                           taken.amount);
 end
 $$;
 
@@ -3434,12 +4543,15 @@ begin
     end if;
     award := planner.award_to_keep(p_act, p_change, was.xp_entry_id is not null, old_goal.xp_entry_id);
     update planner.goals g
-       set title = was.title, description = was.description, category = was.category, priority = was.priority, due_date = was.due_date,
-           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = g.version + 1, updated_at = platform.now()
+       set title = was.title, description = was.description, category = was.category, priority = was.priority,
+           due_date = was.due_date,
+           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = g.version + 1,
+               updated_at = platform.now()
      where g.workspace_id = p_act.workspace_id and g.goal_id = old_goal.goal_id
     returning * into goal;
     perform planner.add_change(p_act, 'goal', goal.goal_id, to_jsonb(old_goal), to_jsonb(goal));
-    return planner.outcome('goal', goal.goal_id, old_goal.title, planner.show_goal(old_goal), planner.show_goal(goal), award.xp);
+    return planner.outcome('goal', goal.goal_id, old_goal.title, planner.show_goal(old_goal), planner.show_goal(goal),
+                           award.xp);
 end
 $$;
 
@@ -3471,12 +4583,14 @@ begin
         return planner.outcome('habit', old_habit.habit_id, old_habit.title, planner.show_habit(old_habit), null);
     end if;
     update planner.habits h
-       set title = was.title, description = was.description, category = was.category, days = was.days, archived_at = was.archived_at,
+       set title = was.title, description = was.description, category = was.category, days = was.days,
+           archived_at = was.archived_at,
            version = h.version + 1, updated_at = platform.now()
      where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
     returning * into habit;
     perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
-    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit),
+                           planner.show_habit(habit));
 end
 $$;
 
@@ -3504,12 +4618,14 @@ begin
          where m.workspace_id = p_act.workspace_id and m.habit_id = p_change.entity_id and m.day = p_change.day
         returning * into mark;
         if not found then
-            raise exception 'Habit is not completed' using errcode = 'ZG001', hint = format('it has no mark for %s', p_change.day);
+            raise exception 'Habit is not completed' using errcode = 'ZG001',
+                hint = format('it has no mark for %s', p_change.day);
         end if;
         award := planner.award_to_keep(p_act, p_change, false, mark.xp_entry_id);
         perform planner.add_change(p_act, 'mark', mark.habit_id, to_jsonb(mark), null, mark.day);
     end if;
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(p_change.day, p_change.after is not null),
+    return planner.outcome('habit', habit.habit_id, habit.title,
+                           planner.show_mark(p_change.day, p_change.after is not null),
         planner.show_mark(p_change.day, p_change.after is null), award.xp);
 end
 $$;
@@ -3523,7 +4639,8 @@ CREATE FUNCTION planner.revert_order(p_act planner.acts, p_change planner.change
     LANGUAGE plpgsql
     AS $$
 begin
-    perform planner.arrange_steps(p_act.workspace_id, p_change.entity_id, array(select jsonb_array_elements_text(p_change.before)::bigint));
+    perform planner.arrange_steps(p_act.workspace_id, p_change.entity_id,
+                                  array(select jsonb_array_elements_text(p_change.before)::bigint));
     perform planner.add_change(p_act, 'order', p_change.entity_id, p_change.after, p_change.before);
     return planner.outcome('order', p_change.entity_id, null, p_change.after, p_change.before);
 end
@@ -3560,11 +4677,13 @@ begin
     award := planner.award_to_keep(p_act, p_change, was.xp_entry_id is not null, old_step.xp_entry_id);
     update planner.steps s
        set title = was.title, description = was.description, priority = was.priority, due_date = was.due_date,
-           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = s.version + 1, updated_at = platform.now()
+           completed_at = was.completed_at, xp_entry_id = award.entry_id, version = s.version + 1,
+               updated_at = platform.now()
      where s.workspace_id = p_act.workspace_id and s.step_id = old_step.step_id
     returning * into step;
     perform planner.add_change(p_act, 'step', step.step_id, to_jsonb(old_step), to_jsonb(step));
-    return planner.outcome('step', step.step_id, old_step.title, planner.show_step(old_step), planner.show_step(step), award.xp);
+    return planner.outcome('step', step.step_id, old_step.title, planner.show_step(old_step), planner.show_step(step),
+                           award.xp);
 end
 $$;
 
@@ -3761,7 +4880,8 @@ CREATE FUNCTION planner.show_batch(p_batch planner.previews) RETURNS jsonb
         select distinct on (c.action_index) c.*
           from planner.changes c
          where c.workspace_id = p_batch.workspace_id and c.preview_id = p_batch.preview_id
-         order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action from '(\w+)\.'), c.change_id
+         order by c.action_index, (case c.entity when 'mark' then 'habit' else c.entity end) <> substring(c.action
+                 from '(\w+)\.'), c.change_id
     )
     select jsonb_build_object(
         'preview_id', p_batch.preview_id, 'applied_at', platform.stamp(p_batch.applied_at), 'undoes', p_batch.undoes,
@@ -3771,11 +4891,13 @@ CREATE FUNCTION planner.show_batch(p_batch planner.previews) RETURNS jsonb
                        'action', n.action, 'client_action_id', p_batch.actions->n.action_index->>'client_action_id',
                        'entity', case n.entity when 'mark' then 'habit' else n.entity end, 'id', n.entity_id,
                        'title', coalesce(coalesce(n.after, n.before)->>'title', (
-                           select h.title from planner.habits h where h.workspace_id = n.workspace_id and h.habit_id = n.entity_id
+                           select h.title from planner.habits h where h.workspace_id = n.workspace_id
+                              and h.habit_id = n.entity_id
                               and n.entity = 'mark')),
                        'date', n.day,
                        'xp', (select coalesce(sum(e.amount), 0) from planner.xp_entries e
-                               where e.workspace_id = n.workspace_id and e.preview_id = n.preview_id and e.action_index = n.action_index))
+                               where e.workspace_id = n.workspace_id and e.preview_id = n.preview_id
+                                 and e.action_index = n.action_index))
                    order by n.action_index)
               from named n), '[]'))
 $$;
@@ -3789,7 +4911,8 @@ CREATE FUNCTION planner.show_goal(p_goal planner.goals) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
     select jsonb_build_object(
-        'goal_id', p_goal.goal_id, 'title', p_goal.title, 'description', p_goal.description, 'category', p_goal.category,
+        'goal_id', p_goal.goal_id, 'title', p_goal.title, 'description', p_goal.description, 'category',
+            p_goal.category,
         'priority', p_goal.priority, 'due_date', p_goal.due_date, 'created_at', platform.stamp(p_goal.created_at),
         'updated_at', platform.stamp(p_goal.updated_at), 'completed_at', platform.stamp(p_goal.completed_at),
         'version', p_goal.version)
@@ -3805,7 +4928,8 @@ CREATE FUNCTION planner.show_habit(p_habit planner.habits) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
     select jsonb_build_object(
-        'habit_id', p_habit.habit_id, 'title', p_habit.title, 'description', p_habit.description, 'category', p_habit.category,
+        'habit_id', p_habit.habit_id, 'title', p_habit.title, 'description', p_habit.description, 'category',
+            p_habit.category,
         'days', planner.day_names(p_habit.days), 'created_at', platform.stamp(p_habit.created_at),
         'updated_at', platform.stamp(p_habit.updated_at), 'archived_at', platform.stamp(p_habit.archived_at),
         'version', p_habit.version)
@@ -3876,7 +5000,8 @@ CREATE FUNCTION planner.streak(p_workspace_id uuid, p_habit_id bigint, p_today d
           from (select d.place, d.place - row_number() over (order by d.place) as run from done d) n group by n.run
     )
     select jsonb_build_object(
-        'current', coalesce((select r.days from runs r, habit h where r.last_place >= planner.due_days(h.days, p_today - 1)
+        'current', coalesce((select r.days from runs r, habit h
+                             where r.last_place >= planner.due_days(h.days, p_today - 1)
                               order by r.last_place desc limit 1), 0),
         'longest', coalesce((select max(r.days) from runs r), 0))
 $$;
@@ -3889,8 +5014,10 @@ $$;
 CREATE FUNCTION planner.take_back_xp(p_act planner.acts, p_entry_id bigint) RETURNS planner.xp_entries
     LANGUAGE sql
     AS $$
-    insert into planner.xp_entries (workspace_id, person_id, amount, entity, entity_id, day, takes_back, preview_id, action_index)
-    select e.workspace_id, e.person_id, -e.amount, e.entity, e.entity_id, e.day, e.entry_id, p_act.preview_id, p_act.action_index
+    insert into planner.xp_entries (workspace_id, person_id, amount, entity, entity_id, day, takes_back, preview_id,
+                                    action_index)
+    select e.workspace_id, e.person_id, -e.amount, e.entity, e.entity_id, e.day, e.entry_id, p_act.preview_id,
+           p_act.action_index
       from planner.xp_entries e
      where e.workspace_id = p_act.workspace_id and e.person_id = p_act.person_id and e.entry_id = p_entry_id
     returning *
@@ -3976,14 +5103,17 @@ declare
     mark planner.marks;
     taken planner.xp_entries;
 begin
-    delete from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id and m.day = on_day
+    delete from planner.marks m where m.workspace_id = p_act.workspace_id and m.habit_id = habit.habit_id
+       and m.day = on_day
     returning * into mark;
     if not found then
-        raise exception 'Habit is not completed' using errcode = 'ZG001', hint = format('it has no mark for %s', on_day);
+        raise exception 'Habit is not completed' using errcode = 'ZG001',
+            hint = format('it has no mark for %s', on_day);
     end if;
     taken := planner.take_back_xp(p_act, mark.xp_entry_id);
     perform planner.add_change(p_act, 'mark', habit.habit_id, to_jsonb(mark), null, on_day);
-    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, true), planner.show_mark(on_day, false), taken.amount);
+    return planner.outcome('habit', habit.habit_id, habit.title, planner.show_mark(on_day, true),
+                           planner.show_mark(on_day, false), taken.amount);
 end
 $$;
 
@@ -4034,7 +5164,8 @@ begin
      where h.workspace_id = p_act.workspace_id and h.habit_id = old_habit.habit_id
     returning * into habit;
     perform planner.add_change(p_act, 'habit', habit.habit_id, to_jsonb(old_habit), to_jsonb(habit));
-    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit), planner.show_habit(habit));
+    return planner.outcome('habit', habit.habit_id, old_habit.title, planner.show_habit(old_habit),
+                           planner.show_habit(habit));
 end
 $$;
 
@@ -4148,7 +5279,8 @@ begin
             -- What belongs to no workspace is the system's to change.
             execute format('revoke all on %s from beresta_app', found.name);
             execute format('grant %s on %s to beresta_app',
-                           case when found.is_workspace_data then 'select, insert, update, delete' else 'select' end, found.name);
+                           case when found.is_workspace_data then 'select, insert, update, delete' else 'select' end,
+                               found.name);
         end if;
     end loop;
     -- Functions that act as their owner are the system's to call.
@@ -4409,7 +5541,8 @@ declare
     period_end timestamptz;
     removed_xid xid8;
 begin
-    -- One process at a time, because the others would only find the work done; and none while somebody installs, who locks the same tables.
+    -- One process at a time, because the others would only find the work done; and none while somebody installs, who
+    -- locks the same tables.
     if not pg_try_advisory_xact_lock(hashtext('beresta.install')) then
         return;
     end if;
@@ -4454,7 +5587,8 @@ begin
               from bus.messages_default where ts < platform.now() - journal.keep;
             update bus.forgotten set xid = removed_xid where removed_xid > xid;
         end if;
-        execute format('delete from %s_default where ts < platform.now() - %L::interval', journal.table_name, journal.keep);
+        execute format('delete from %s_default where ts < platform.now() - %L::interval', journal.table_name,
+                       journal.keep);
     end loop;
 end
 $$;
@@ -4511,7 +5645,8 @@ CREATE FUNCTION posting.can_follow(p_workspace_id uuid, p_of_delivery_id uuid, p
     LANGUAGE sql STABLE
     AS $$
     select not exists (select from posting.deliveries b
-                        where b.workspace_id = p_workspace_id and b.delivery_id = p_of_delivery_id and b.phase = 'inflight')
+                        where b.workspace_id = p_workspace_id and b.delivery_id = p_of_delivery_id
+                          and b.phase = 'inflight')
        and not exists (select from posting.deliveries o
                         where o.workspace_id = p_workspace_id and o.of_delivery_id = p_of_delivery_id
                           and o.phase = 'inflight' and o.delivery_id < p_delivery_id)
@@ -4526,7 +5661,8 @@ CREATE FUNCTION posting.canonical_tags(p_tags text[]) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
     select coalesce(array_agg(distinct tag collate "C" order by tag collate "C"), '{}')
-      from (select lower(regexp_replace(raw, '^[#\s\u00a0]+|[\s\u00a0]+$', '', 'g')) as tag from unnest(p_tags) raw) tags
+      from (select lower(regexp_replace(raw, '^[#\s\u00a0]+|[\s\u00a0]+$', '', 'g')) as tag
+            from unnest(p_tags) raw) tags
      where tag <> ''
 $_$;
 
@@ -4541,7 +5677,8 @@ CREATE FUNCTION posting.canonical_url(p_url text) RETURNS text
 declare
     v_url text := regexp_replace(p_url, '^[\s\u00a0]+|[\s\u00a0]+$', '', 'g');
     -- Scheme, user, host, port, path, query.
-    v_parts text[] := regexp_match(v_url, '^(https?)://([^\s/?#@]*@)?([^\s/?#@:[]+|\[[0-9a-f:.]+\])(?::([0-9]*))?(/[^\s?#]*)?'
+    v_parts text[] := regexp_match(v_url,
+                                   '^(https?)://([^\s/?#@]*@)?([^\s/?#@:[]+|\[[0-9a-f:.]+\])(?::([0-9]*))?(/[^\s?#]*)?'
                                           '(?:\?([^\s#]*))?(?:#\S*)?$', 'i');
     v_scheme text := lower(v_parts[1]);
     v_query text;
@@ -4670,8 +5807,10 @@ begin
     policy := posting.policy(p_workspace_id);
     perform posting.lock_gates(p_workspace_id);
 
-    -- First a fair share of each channel, which is all when many have work; everything they have room for when that was too little.
-    select greatest(1, ceil(p_limit::numeric / greatest(1, count(*)))) into share from posting.channels c where c.workspace_id = p_workspace_id and c.enabled;
+    -- First a fair share of each channel, which is all when many have work; everything they have room for when that was
+    -- too little.
+    select greatest(1, ceil(p_limit::numeric / greatest(1, count(*)))) into share from posting.channels c
+     where c.workspace_id = p_workspace_id and c.enabled;
     for pass in 1..2 loop
     places := array(
         select t.place from (
@@ -4683,23 +5822,30 @@ begin
               left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
               cross join lateral (
                   select case when c.error_streak > 0 then 1 - coalesce(n.claimed + n.sending, 0)
-                              else least(policy.claims_per_channel_max, c.max_parallel - coalesce(n.claimed + n.sending, 0),
+                              else least(policy.claims_per_channel_max,
+                                         c.max_parallel - coalesce(n.claimed + n.sending, 0),
                                          case when c.rate_rps > 0 then 1 + floor(c.rate_rps * extract(epoch from
-                                             now_ts + ahead - greatest(now_ts, c.next_allowed_at)))::int end) end as room
+                                             now_ts + ahead - greatest(now_ts, c.next_allowed_at)))::int end) end
+                                                 as room
               ) r
               cross join lateral (
                   select d.ctid as place, d.created_at, row_number() over (order by d.created_at, d.delivery_id) as turn
                     from (select d.ctid, d.created_at, d.delivery_id from posting.deliveries d
-                           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
-                             and d.created_at >= coalesce(h.head_at, '-infinity') and d.status in ('queued', 'retry') and d.not_before <= now_ts
+                           where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id
+                             and d.phase = 'inflight'
+                             and d.created_at >= coalesce(h.head_at, '-infinity') and d.status in ('queued', 'retry')
+                             and d.not_before <= now_ts
                              and (d.status = 'queued' or coalesce(d.next_retry_at, now_ts) <= now_ts)
-                             and (d.of_delivery_id is null or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
+                             and (d.of_delivery_id is null
+                                  or posting.can_follow(d.workspace_id, d.of_delivery_id, d.delivery_id))
                            order by d.created_at, d.delivery_id limit least(greatest(r.room, 0), share)) d
               ) q
              where c.workspace_id = p_workspace_id and c.enabled and coalesce(c.paused_until, now_ts) <= now_ts
                -- A slot ahead is for those who are given slots; a closed key is closed for all.
-               and coalesce(c.next_allowed_at, now_ts) <= now_ts + case when c.rate_rps > 0 then ahead else interval '0' end
-               and coalesce(l.next_allowed_at, now_ts) <= now_ts + case when l.rate_rps > 0 then ahead else interval '0' end
+               and coalesce(c.next_allowed_at, now_ts) <= now_ts + case when c.rate_rps > 0 then ahead
+                   else interval '0' end
+               and coalesce(l.next_allowed_at, now_ts) <= now_ts + case when l.rate_rps > 0 then ahead
+                   else interval '0' end
                and r.room > 0
                and (c.window_mode = 'immediate' or posting.next_open_at(c.posting_window, c.timezone, now_ts) <= now_ts)
         ) t order by t.turn, t.created_at limit p_limit);
@@ -4711,15 +5857,18 @@ begin
     end if;
 
     -- The clocks of those that are given slots, locked in the order of the specification.
-    select array_agg(k.platform || ' ' || k.rate_group), array_agg(interval '1 second' / k.rate_rps::float8), array_agg(greatest(now_ts, k.next_allowed_at))
+    select array_agg(k.platform || ' ' || k.rate_group), array_agg(interval '1 second' / k.rate_rps::float8),
+           array_agg(greatest(now_ts, k.next_allowed_at))
       into group_ids, group_steps, group_next
       from (select l.* from posting.platform_limits l
              where l.workspace_id = p_workspace_id and l.rate_rps > 0
-               and (l.platform, l.rate_group) in (select c.platform, c.rate_group from posting.channels c join posting.deliveries d
+               and (l.platform, l.rate_group) in (select c.platform, c.rate_group from posting.channels c
+                                                  join posting.deliveries d
                                                      on d.workspace_id = c.workspace_id and d.channel_id = c.channel_id
                                                    where d.ctid = any (places))
              order by l.platform, l.rate_group for no key update) k;
-    select array_agg(k.channel_id), array_agg(interval '1 second' / k.rate_rps::float8), array_agg(greatest(now_ts, k.next_allowed_at))
+    select array_agg(k.channel_id), array_agg(interval '1 second' / k.rate_rps::float8),
+           array_agg(greatest(now_ts, k.next_allowed_at))
       into channel_ids, channel_steps, channel_next
       from (select c.* from posting.channels c
              where c.workspace_id = p_workspace_id and c.rate_rps > 0
@@ -4730,7 +5879,8 @@ begin
                    where d.ctid = any (places) and d.status in ('queued', 'retry') for update skip locked);
     if channel_ids is null and group_ids is null then
         return query
-            update posting.deliveries d set status = 'claimed', claimed_at = now_ts, claim_token = p_run_id, updated_at = now_ts
+            update posting.deliveries d set status = 'claimed', claimed_at = now_ts, claim_token = p_run_id,
+                updated_at = now_ts
              where d.ctid = any (free) returning d.*;
         return;
     end if;
@@ -4758,10 +5908,12 @@ begin
     end loop;
     update posting.platform_limits l set next_allowed_at = g.next_at, updated_at = now_ts
       from unnest(group_ids, group_next) g (group_id, next_at)
-     where l.workspace_id = p_workspace_id and l.platform || ' ' || l.rate_group = g.group_id and g.next_at > coalesce(l.next_allowed_at, now_ts);
+     where l.workspace_id = p_workspace_id and l.platform || ' ' || l.rate_group = g.group_id
+       and g.next_at > coalesce(l.next_allowed_at, now_ts);
     update posting.channels c set next_allowed_at = k.next_at, updated_at = now_ts
       from unnest(channel_ids, channel_next) k (channel_id, next_at)
-     where c.workspace_id = p_workspace_id and c.channel_id = k.channel_id and k.next_at > coalesce(c.next_allowed_at, now_ts);
+     where c.workspace_id = p_workspace_id and c.channel_id = k.channel_id
+       and k.next_at > coalesce(c.next_allowed_at, now_ts);
     return query
         update posting.deliveries d
            set status = 'claimed', claimed_at = now_ts, claim_token = p_run_id, updated_at = now_ts, not_before = s.slot
@@ -4811,7 +5963,8 @@ begin
         return false;
     end if;
     for v_day, v_list in select e.key, e.value from jsonb_each(p_window) e loop
-        if v_day not in ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'daily') or jsonb_typeof(v_list) <> 'array' then
+        if v_day not in ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'daily') or jsonb_typeof(v_list) <> 'array'
+            then
             return false;
         end if;
         if exists (select from jsonb_array_elements(v_list) w(span)
@@ -4958,10 +6111,13 @@ CREATE FUNCTION posting.claims_of(p_channel posting.channels, p_scope text) RETU
     select array(
         select q.ctid
           from posting.channels c
-          join posting.channel_counters n on n.workspace_id = c.workspace_id and n.channel_id = c.channel_id and n.claimed > 0
-          join posting.deliveries q on q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status = 'claimed'
+          join posting.channel_counters n on n.workspace_id = c.workspace_id and n.channel_id = c.channel_id
+              and n.claimed > 0
+          join posting.deliveries q on q.workspace_id = c.workspace_id and q.channel_id = c.channel_id
+              and q.phase = 'inflight' and q.status = 'claimed'
          where c.workspace_id = p_channel.workspace_id
-           and case when p_scope = 'platform' then c.platform = p_channel.platform and c.rate_group = p_channel.rate_group
+           and case when p_scope = 'platform' then c.platform = p_channel.platform
+           and c.rate_group = p_channel.rate_group
                     else c.channel_id = p_channel.channel_id end
            for update of q skip locked)
 $$;
@@ -4989,7 +6145,8 @@ begin
     end if;
     insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
     values (p_channel.workspace_id, p_channel.channel_id, now_ts, 'key_closed', 'error',
-            jsonb_build_object('scope', p_scope, 'platform', p_channel.platform, 'rate_group', p_channel.rate_group, 'until', p_until));
+            jsonb_build_object('scope', p_scope, 'platform', p_channel.platform, 'rate_group', p_channel.rate_group,
+                               'until', p_until));
     return posting.claims_of(p_channel, p_scope);
 end
 $$;
@@ -5016,7 +6173,8 @@ CREATE FUNCTION posting.count_deliveries() RETURNS trigger
 begin
     if tg_op = 'DELETE' then
         insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
-        select o.workspace_id, o.channel_id, -count(*) filter (where o.status = 'claimed'), -count(*) filter (where o.status = 'sending')
+        select o.workspace_id, o.channel_id, -count(*) filter (where o.status = 'claimed'),
+               -count(*) filter (where o.status = 'sending')
           from old_rows o where o.status in ('claimed', 'sending')
          group by o.workspace_id, o.channel_id order by o.workspace_id, o.channel_id
         on conflict (workspace_id, channel_id) do update
@@ -5024,7 +6182,8 @@ begin
     else
         insert into posting.channel_counters as c (workspace_id, channel_id, claimed, sending)
         select d.workspace_id, d.channel_id, sum(d.claimed), sum(d.sending)
-          from (select n.workspace_id, n.channel_id, (n.status = 'claimed')::int as claimed, (n.status = 'sending')::int as sending
+          from (select n.workspace_id, n.channel_id, (n.status = 'claimed')::int as claimed,
+                (n.status = 'sending')::int as sending
                   from new_rows n where n.status in ('claimed', 'sending')
                 union all
                 select o.workspace_id, o.channel_id, -(o.status = 'claimed')::int, -(o.status = 'sending')::int
@@ -5066,7 +6225,8 @@ CREATE FUNCTION posting.disable_group(p_workspace_id uuid, p_rate_group text, p_
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
+    note constant jsonb := posting.manual_note(p_operator, p_reason)
+        || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
     names constant text[] := posting.hold_group(p_workspace_id, p_rate_group);
 begin
     perform posting.release_claims(p_workspace_id, n) from unnest(names) n;
@@ -5125,7 +6285,8 @@ CREATE FUNCTION posting.drop_head() RETURNS trigger
     AS $$
 begin
     update posting.queue_heads h set head_at = '-infinity', next_at = null, next_xid = null, drops = h.drops + 1
-     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id and (h.head_at > '-infinity' or h.next_at is not null);
+     where h.workspace_id = new.workspace_id and h.channel_id = new.channel_id
+       and (h.head_at > '-infinity' or h.next_at is not null);
     return null;
 end
 $$;
@@ -5145,12 +6306,14 @@ CREATE FUNCTION posting.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETU
 declare
     team uuid;
 begin
-    for team in select w.workspace_id from core.workspaces w where w.status = 'active' and w.workspace_id <> all (p_known) order by w.workspace_id loop
+    for team in select w.workspace_id from core.workspaces w where w.status = 'active'
+        and w.workspace_id <> all (p_known) order by w.workspace_id loop
         if exists (select from posting.queue_heads h where h.workspace_id = team) then
             perform from posting.channels c
                left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
               cross join lateral (select from posting.deliveries d
-                                   where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id and d.phase = 'inflight'
+                                   where d.workspace_id = c.workspace_id and d.channel_id = c.channel_id
+                                     and d.phase = 'inflight'
                                      and d.created_at >= coalesce(h.head_at, '-infinity') limit 1) d
               where c.workspace_id = team and c.enabled limit 1;
         else
@@ -5197,7 +6360,8 @@ CREATE FUNCTION posting.enable_group(p_workspace_id uuid, p_rate_group text, p_o
     AS $$
 declare
     now_ts constant timestamptz := platform.now();
-    note constant jsonb := posting.manual_note(p_operator, p_reason) || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
+    note constant jsonb := posting.manual_note(p_operator, p_reason)
+        || jsonb_build_object('rate_group', p_rate_group, 'manual', true);
     names constant text[] := posting.hold_group(p_workspace_id, p_rate_group);
 begin
     update posting.channels c set enabled = true, paused_until = null, error_streak = 0, updated_at = now_ts
@@ -5223,13 +6387,18 @@ declare
 begin
     perform posting.finish_attempt(p_delivery, p_status, null, p_error, p_release);
     if p_delivery.status = 'sending' then
-        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, payload_ref, meta)
-        values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts, 'send_attempt',
-                p_delivery.attempt, 'error', p_error, left(p_payload_ref, 500), jsonb_build_object('trace_id', p_delivery.trace_id));
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                    error, payload_ref, meta)
+        values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts,
+                'send_attempt',
+                p_delivery.attempt, 'error', p_error, left(p_payload_ref, 500),
+                    jsonb_build_object('trace_id', p_delivery.trace_id));
     end if;
-    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error,
+                                meta)
     values (p_delivery.workspace_id, p_delivery.delivery_id, p_delivery.message_id, p_delivery.channel_id, now_ts,
-            case p_status when 'dead' then 'dead_letter' else 'failed_permanent' end, p_delivery.attempt, 'error', p_error,
+            case p_status when 'dead' then 'dead_letter' else 'failed_permanent' end, p_delivery.attempt, 'error',
+                p_error,
             jsonb_build_object('trace_id', p_delivery.trace_id));
     perform posting.tell_failed(p_delivery.workspace_id, array[p_delivery.delivery_id]);
     return p_status;
@@ -5374,8 +6543,10 @@ begin
         elsif stuck.on_unknown = 'hold' or stuck.attempt >= stuck.attempts_max then
             error := jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'unknown_outcome',
                                         'code', 'outcome_unknown',
-                                        'message', 'the worker stopped while it was sending; the message may have arrived');
-            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end, null, error)
+                                        'message',
+                                            'the worker stopped while it was sending; the message may have arrived');
+            perform posting.end_delivery(d, case when stuck.on_unknown = 'hold' then 'failed_permanent' else 'dead' end,
+                                         null, error)
                from posting.deliveries d where d.ctid = stuck.place;
             ended_in := ended_in || stuck.workspace_id;
             ended := ended || stuck.message_id;
@@ -5405,7 +6576,8 @@ CREATE FUNCTION posting.expired_raw(p_limit integer DEFAULT 1000) RETURNS TABLE(
     AS $$
     select e.workspace_id, e.payload_ref
       from core.workspaces w
-     cross join lateral (select coalesce((select p.raw_keep_days from posting.policies p where p.workspace_id = w.workspace_id), 14) as days) k
+     cross join lateral (select coalesce((select p.raw_keep_days from posting.policies p
+                                          where p.workspace_id = w.workspace_id), 14) as days) k
       join posting.events e on e.workspace_id = w.workspace_id
        and e.ts < platform.now() - k.days * interval '1 day' and e.ts > platform.now() - (k.days + 3) * interval '1 day'
      where e.payload_ref is not null and e.result = 'error'
@@ -5499,7 +6671,8 @@ CREATE FUNCTION posting.fan_out(p_message posting.messages, p_due_at timestamp w
     SET enable_mergejoin TO 'off'
     AS $$
 declare
-    -- One draw of randomness for the whole batch: PostgreSQL asks the kernel for each, which costs more than the rest of a row.
+    -- One draw of randomness for the whole batch: PostgreSQL asks the kernel for each, which costs more than the rest
+    -- of a row.
     batch constant text := platform.new_id()::text;
     wanted_at constant timestamptz := greatest(p_now, p_due_at);
     counts jsonb;
@@ -5511,19 +6684,23 @@ begin
     ), rendered as materialized (
         select v.platform, v.send_mode, v.settings, r.rendered_text, r.render_meta, r.template_version,
                coalesce(r.error, case when p_message.payload ? 'media'
-                                      then posting.media_problem(p_message.workspace_id, p_message.payload, v.platform) end) as problem
+                                      then posting.media_problem(p_message.workspace_id, p_message.payload,
+                                                                 v.platform) end) as problem
           from (select distinct c.platform, c.send_mode, c.settings from routed c) v,
                posting.render(p_message.payload, v.platform, v.send_mode, v.settings) r
     ), before as materialized (
-        -- Where this content is under way already, or was sent not long ago. A content has one message, so a message that
-        -- was seen once has no earlier copies. By status and not by phase, so that nobody takes the index of the queues for it.
+        -- Where this content is under way already, or was sent not long ago. A content has one message, so a message
+        -- that was seen once has no earlier copies. By status and not by phase, so that nobody takes the index of the
+        -- queues for it.
         select d.channel_id, d.delivery_id, d.sent_at from posting.deliveries d
-         where p_message.seen_count > 1 and d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id
+         where p_message.seen_count > 1 and d.message_id = p_message.message_id
+           and d.workspace_id = p_message.workspace_id
            and d.status in ('queued', 'claimed', 'sending', 'retry', 'sent')
     ), judged as materialized (
         select c.channel_id, r.rendered_text, r.render_meta, r.template_version, r.problem,
                case when c.window_mode = 'windowed'
-                    then coalesce(posting.next_open_at(c.posting_window, c.timezone, wanted_at), wanted_at) else wanted_at end as not_before,
+                    then coalesce(posting.next_open_at(c.posting_window, c.timezone, wanted_at), wanted_at)
+                        else wanted_at end as not_before,
                (select b.delivery_id from before b
                  where b.channel_id = c.channel_id
                    and (b.sent_at is null or b.sent_at >= p_now - coalesce(c.dedup_ttl_hours, 168) * interval '1 hour')
@@ -5531,10 +6708,13 @@ begin
           from routed c
           join rendered r on r.platform = c.platform and r.send_mode = c.send_mode and r.settings = c.settings
     ), made as (
-        insert into posting.deliveries (workspace_id, delivery_id, message_id, channel_id, hash_version, content_hash, not_before, scheduled_for, status,
+        insert into posting.deliveries (workspace_id, delivery_id, message_id, channel_id, hash_version, content_hash,
+                                        not_before, scheduled_for, status,
                                         last_error, rendered_text, render_meta, template_version, trace_id,
                                         created_at, updated_at)
-        select p_message.workspace_id, (left(batch, 15) || substr(md5(batch || j.channel_id)::uuid::text, 16))::uuid, p_message.message_id, j.channel_id, p_message.hash_version, p_message.content_hash, j.not_before, p_due_at,
+        select p_message.workspace_id, (left(batch, 15) || substr(md5(batch || j.channel_id)::uuid::text, 16))::uuid,
+               p_message.message_id, j.channel_id, p_message.hash_version, p_message.content_hash, j.not_before,
+                   p_due_at,
                case when j.suppressed_by is not null then 'deduped'
                     when j.problem is not null then 'failed_permanent' else 'queued' end,
                case when j.suppressed_by is null and j.problem is not null
@@ -5550,22 +6730,30 @@ begin
           from judged j
          -- In one order, because a delivery that comes late locks the head of its channel's queue.
          order by j.channel_id
-        returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error, deliveries.render_meta, deliveries.not_before
+        returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error,
+            deliveries.render_meta, deliveries.not_before
     ), told as (
-        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
-        select p_message.workspace_id, md5('enqueue' || m.delivery_id)::uuid, m.delivery_id, p_message.message_id, m.channel_id, p_now,
-               case m.status when 'queued' then 'enqueue' when 'deduped' then 'dedup_suppressed' else 'validation_failed' end,
+        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                    error, meta)
+        select p_message.workspace_id, md5('enqueue' || m.delivery_id)::uuid, m.delivery_id, p_message.message_id,
+               m.channel_id, p_now,
+               case m.status when 'queued' then 'enqueue' when 'deduped' then 'dedup_suppressed'
+                   else 'validation_failed' end,
                0, case when m.status = 'failed_permanent' then 'error' else 'ok' end, m.last_error,
-               case when m.status = 'deduped' then jsonb_build_object('trace_id', p_trace_id, 'suppressed_by', m.render_meta->'suppressed_by')
-                    when m.not_before > p_now then jsonb_build_object('trace_id', p_trace_id, 'not_before', m.not_before)
+               case when m.status = 'deduped'
+                   then jsonb_build_object('trace_id', p_trace_id, 'suppressed_by', m.render_meta->'suppressed_by')
+                    when m.not_before > p_now
+                        then jsonb_build_object('trace_id', p_trace_id, 'not_before', m.not_before)
                     else jsonb_build_object('trace_id', p_trace_id) end
           from made m
     )
-    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts
+      from (select m.status, count(*) as n from made m group by m.status) t;
     if counts ? 'failed_permanent' then
         perform posting.tell_failed(p_message.workspace_id, array(
             select d.delivery_id from posting.deliveries d
-             where d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id and d.created_at = p_now
+             where d.message_id = p_message.message_id and d.workspace_id = p_message.workspace_id
+               and d.created_at = p_now
                and d.status = 'failed_permanent'));
     end if;
     return counts;
@@ -5588,7 +6776,8 @@ begin
     insert into posting.queue_heads (workspace_id, channel_id)
     select c.workspace_id, c.channel_id from posting.channels c
      where c.workspace_id = p_workspace_id and c.enabled
-       and not exists (select from posting.queue_heads h where h.workspace_id = c.workspace_id and h.channel_id = c.channel_id)
+       and not exists (select from posting.queue_heads h where h.workspace_id = c.workspace_id
+                       and h.channel_id = c.channel_id)
     on conflict do nothing;
     if found then
         -- Whoever writes meanwhile could not take away what it does not see yet.
@@ -5596,17 +6785,21 @@ begin
     end if;
     update posting.queue_heads q
        set head_at = case when q.next_at is null then q.head_at else least(f.oldest, q.next_at) end,
-           -- Our own id, because it is above that of everybody who has begun to write; the end of a snapshot may not be.
+           -- Our own id, because it is above that of everybody who has begun to write; the end of a snapshot may not
+           -- be.
            next_at = now() - interval '1 second', next_xid = pg_current_xact_id()
       from (select h.channel_id, h.drops, h.next_xid, o.created_at as oldest
               from posting.queue_heads h
               left join lateral (
                   select d.created_at from posting.deliveries d
-                   where d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight' and d.created_at >= h.head_at
+                   where d.workspace_id = h.workspace_id and d.channel_id = h.channel_id and d.phase = 'inflight'
+                     and d.created_at >= h.head_at
                    order by d.created_at, d.delivery_id limit 1) o on h.next_xid is not null
-             where h.workspace_id = p_workspace_id and coalesce(h.next_xid <= pg_snapshot_xmin(pg_current_snapshot()), true)
+             where h.workspace_id = p_workspace_id
+               and coalesce(h.next_xid <= pg_snapshot_xmin(pg_current_snapshot()), true)
              order by h.channel_id for no key update of h skip locked) f
-     where q.workspace_id = p_workspace_id and q.channel_id = f.channel_id and q.drops = f.drops and q.next_xid is not distinct from f.next_xid;
+     where q.workspace_id = p_workspace_id and q.channel_id = f.channel_id and q.drops = f.drops
+       and q.next_xid is not distinct from f.next_xid;
 end
 $$;
 
@@ -5621,7 +6814,8 @@ CREATE FUNCTION posting.find_media(p_workspace_id uuid, p_blob_refs text[], p_pr
     select w.blob_ref, b.file_id, o.origin_url, o.content_type
       from unnest(p_blob_refs) w (blob_ref)
       left join posting.media_origin o on o.workspace_id = p_workspace_id and o.blob_ref = w.blob_ref
-      left join posting.media_blobs b on b.workspace_id = p_workspace_id and b.blob_ref = w.blob_ref and b.provider = p_provider
+      left join posting.media_blobs b on b.workspace_id = p_workspace_id and b.blob_ref = w.blob_ref
+          and b.provider = p_provider
             and (b.expires_at is null or b.expires_at > platform.now())
 $$;
 
@@ -5832,7 +7026,8 @@ declare
     counts jsonb;
     withdrawn int := 0;
 begin
-    select * into post from posting.messages m where m.workspace_id = p_workspace_id and m.message_id = p_message_id and m.of_message_id is null;
+    select * into post from posting.messages m where m.workspace_id = p_workspace_id and m.message_id = p_message_id
+       and m.of_message_id is null;
     if not found then
         raise exception 'there is no such post' using errcode = 'ZD003';
     end if;
@@ -5840,51 +7035,69 @@ begin
         payload := posting.normalize_payload(jsonb_strip_nulls(jsonb_build_object(
             'media', post.payload->'media', 'links', coalesce(p_raw->'links', post.payload->'links'),
             'disable_preview', coalesce(p_raw->'disable_preview', post.payload->'disable_preview'),
-            'buttons', p_raw->'buttons', 'text', p_raw->'text', 'parse_mode', coalesce(p_raw->'parse_mode', post.payload->'parse_mode'))));
+            'buttons', p_raw->'buttons', 'text', p_raw->'text', 'parse_mode',
+                coalesce(p_raw->'parse_mode', post.payload->'parse_mode'))));
     else
         payload := '{"type": "delete"}';
         withdrawn := posting.withdraw(p_workspace_id, p_message_id, p_trace_id, p_actor);
     end if;
-    insert into posting.messages as m (workspace_id, content_hash, payload, tags, source, first_seen_trace_id, last_seen_at, of_message_id, created_at)
-    values (p_workspace_id, posting.content_hash(jsonb_build_object(p_operation, p_message_id, 'payload', payload)), payload, post.tags,
+    insert into posting.messages
+        as m (workspace_id, content_hash, payload, tags, source, first_seen_trace_id, last_seen_at, of_message_id,
+              created_at)
+    values (p_workspace_id, posting.content_hash(jsonb_build_object(p_operation, p_message_id, 'payload', payload)),
+            payload, post.tags,
             jsonb_build_object('kind', p_operation, 'actor', p_actor), p_trace_id, now_ts, p_message_id, now_ts)
-    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update set last_seen_at = now_ts, seen_count = m.seen_count + 1
+    on conflict (workspace_id, hash_version, content_hash) where hash_version > 0 do update set last_seen_at = now_ts,
+        seen_count = m.seen_count + 1
     returning * into follower;
 
     with bases as materialized (
         select b.delivery_id, b.channel_id, b.render_meta->'steps' as steps, c.platform, c.send_mode, c.settings
           from posting.deliveries b
           join posting.channels c on c.workspace_id = b.workspace_id and c.channel_id = b.channel_id
-         where b.message_id = p_message_id and b.workspace_id = p_workspace_id and b.operation = 'send' and b.phase in ('inflight', 'sent')
+         where b.message_id = p_message_id and b.workspace_id = p_workspace_id and b.operation = 'send'
+           and b.phase in ('inflight', 'sent')
            -- Asked for already and not done yet, or gone already: once is enough.
            and not exists (select from posting.deliveries f
-                            where f.of_delivery_id = b.delivery_id and f.workspace_id = b.workspace_id and f.message_id = follower.message_id
+                            where f.of_delivery_id = b.delivery_id and f.workspace_id = b.workspace_id
+                              and f.message_id = follower.message_id
                               and (f.phase = 'inflight' or (f.phase = 'sent' and p_operation = 'delete')))
     ), rendered as materialized (
         select v.platform, v.send_mode, v.settings, r.rendered_text, r.render_meta, r.template_version, r.error
           from (select distinct b.platform, b.send_mode, b.settings from bases b where p_operation = 'edit') v,
                posting.render(payload, v.platform, v.send_mode, v.settings) r
     ), made as (
-        insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status, last_error, rendered_text, render_meta,
-                                        template_version, trace_id, operation, of_delivery_id, not_before, created_at, updated_at)
-        select p_workspace_id, follower.message_id, b.channel_id, follower.content_hash, case when p.problem is null then 'queued' else 'failed_permanent' end,
+        insert into posting.deliveries (workspace_id, message_id, channel_id, content_hash, status, last_error,
+                                        rendered_text, render_meta,
+                                        template_version, trace_id, operation, of_delivery_id, not_before, created_at,
+                                            updated_at)
+        select p_workspace_id, follower.message_id, b.channel_id, follower.content_hash, case
+            when p.problem is null then 'queued' else 'failed_permanent' end,
                case when p.problem is not null
                     then jsonb_build_object('category', 'PERMANENT', 'scope', 'delivery', 'kind', 'invalid',
-                                            'code', 'validation_failed', 'message', platform.snippet(p.problem, 500)) end,
-               r.rendered_text, coalesce(r.render_meta - 'steps', '{}'), r.template_version, p_trace_id, p_operation, b.delivery_id, now_ts, now_ts, now_ts
+                                            'code', 'validation_failed', 'message',
+                                                platform.snippet(p.problem, 500)) end,
+               r.rendered_text, coalesce(r.render_meta - 'steps', '{}'), r.template_version, p_trace_id, p_operation,
+                   b.delivery_id, now_ts, now_ts, now_ts
           from bases b
           left join rendered r on r.platform = b.platform and r.send_mode = b.send_mode and r.settings = b.settings
-         cross join lateral (select coalesce(r.error, case when p_operation = 'edit' and r.render_meta->'steps' is distinct from b.steps
-                                                           then 'the new text does not fit the messages that the post was sent as' end) as problem) p
+         cross join lateral (
+               select coalesce(r.error, case when p_operation = 'edit'
+                                              and r.render_meta->'steps' is distinct from b.steps
+                                             then 'the new text does not fit the messages that the post was sent as' end
+                              ) as problem) p
         returning deliveries.delivery_id, deliveries.channel_id, deliveries.status, deliveries.last_error
     ), told as (
-        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
+        insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                    error, meta)
         select p_workspace_id, m.delivery_id, follower.message_id, m.channel_id, now_ts,
-               case m.status when 'queued' then 'enqueue' else 'validation_failed' end, 0, case m.status when 'queued' then 'ok' else 'error' end,
+               case m.status when 'queued' then 'enqueue' else 'validation_failed' end, 0, case m.status
+                   when 'queued' then 'ok' else 'error' end,
                m.last_error, jsonb_build_object('trace_id', p_trace_id, 'operation', p_operation, 'actor', p_actor)
           from made m
     )
-    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts from (select m.status, count(*) as n from made m group by m.status) t;
+    select coalesce(jsonb_object_agg(t.status, t.n), '{}') into counts
+      from (select m.status, count(*) as n from made m group by m.status) t;
     if counts ? 'failed_permanent' then
         perform posting.tell_failed(p_workspace_id, array(
             select d.delivery_id from posting.deliveries d
@@ -5895,7 +7108,8 @@ begin
     if withdrawn > 0 then
         perform posting.tell_posts_sent(p_workspace_id, array[p_message_id]);
     end if;
-    return jsonb_build_object('message_id', follower.message_id, 'of_message_id', p_message_id, 'deliveries', counts, 'withdrawn', withdrawn, 'trace_id', p_trace_id);
+    return jsonb_build_object('message_id', follower.message_id, 'of_message_id', p_message_id, 'deliveries', counts,
+                              'withdrawn', withdrawn, 'trace_id', p_trace_id);
 end
 $$;
 
@@ -5914,7 +7128,8 @@ declare
     team record;
 begin
     delete from posting.ingress_receipts r
-     where r.ctid = any (array(select x.ctid from posting.ingress_receipts x where x.expires_at < now_ts limit p_limit));
+     where r.ctid = any (array(select x.ctid from posting.ingress_receipts x where x.expires_at < now_ts
+                               limit p_limit));
     get diagnostics count_of = row_count;
     gone := gone + count_of;
     for team in select w.workspace_id, p.deliveries_keep_days * interval '1 day' as keep
@@ -5925,9 +7140,11 @@ begin
         delete from posting.deliveries d
          where d.ctid = any (array(
                select x.ctid from posting.deliveries x
-                where x.workspace_id = team.workspace_id and x.delivery_id < platform.id_at(now_ts - team.keep) and x.phase <> 'inflight'
+                where x.workspace_id = team.workspace_id and x.delivery_id < platform.id_at(now_ts - team.keep)
+                  and x.phase <> 'inflight'
                   and x.created_at < now_ts - team.keep
-                  and not exists (select from posting.deliveries f where f.of_delivery_id = x.delivery_id and f.workspace_id = x.workspace_id and f.phase = 'inflight')
+                  and not exists (select from posting.deliveries f where f.of_delivery_id = x.delivery_id
+                                  and f.workspace_id = x.workspace_id and f.phase = 'inflight')
                 order by x.delivery_id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
@@ -5936,14 +7153,17 @@ begin
                select x.ctid from posting.messages x
                 where x.workspace_id = team.workspace_id and x.message_id < platform.id_at(now_ts - team.keep)
                   and x.created_at < now_ts - team.keep and x.last_seen_at < now_ts - team.keep
-                  and not exists (select from posting.deliveries d where d.message_id = x.message_id and d.workspace_id = x.workspace_id)
-                  and not exists (select from posting.messages f where f.workspace_id = x.workspace_id and f.of_message_id = x.message_id)
+                  and not exists (select from posting.deliveries d where d.message_id = x.message_id
+                                  and d.workspace_id = x.workspace_id)
+                  and not exists (select from posting.messages f where f.workspace_id = x.workspace_id
+                                  and f.of_message_id = x.message_id)
                 order by x.message_id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
         delete from posting.ingest_runs r
          where r.ctid = any (array(select x.ctid from posting.ingest_runs x
-                                    where x.workspace_id = team.workspace_id and x.run_id < platform.id_at(now_ts - team.keep)
+                                    where x.workspace_id = team.workspace_id
+                                      and x.run_id < platform.id_at(now_ts - team.keep)
                                       and x.started_at < now_ts - team.keep limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
@@ -5962,7 +7182,8 @@ CREATE FUNCTION posting.forget_media(p_workspace_id uuid, p_blob_ref text, p_ori
     AS $$
 begin
     delete from posting.media_origin o
-     where o.workspace_id = p_workspace_id and o.blob_ref = p_blob_ref and o.origin_url = p_origin_url and o.doomed_at is not null;
+     where o.workspace_id = p_workspace_id and o.blob_ref = p_blob_ref and o.origin_url = p_origin_url
+       and o.doomed_at is not null;
     if not found then
         return false;
     end if;
@@ -6022,7 +7243,8 @@ begin
     select * into channel from posting.channels c
      where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
     if not found then
-        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003', hint = platform.near_names(p_channel_id,
+        raise exception 'there is no channel `%`', p_channel_id using errcode = 'ZD003',
+            hint = platform.near_names(p_channel_id,
             array(select c.channel_id from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return channel;
@@ -6040,13 +7262,15 @@ CREATE FUNCTION posting.hold_delivery(p_workspace_id uuid, p_delivery_id uuid, p
 declare
     delivery posting.deliveries;
 begin
-    select * into delivery from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id for update;
+    select * into delivery from posting.deliveries d where d.workspace_id = p_workspace_id
+       and d.delivery_id = p_delivery_id for update;
     if not found then
         raise exception 'there is no delivery %', p_delivery_id using errcode = 'ZD003';
     end if;
     if p_claim_token is null then
         if delivery.status <> all (p_from) then
-            raise exception 'the delivery is %', delivery.status using errcode = 'ZD002', hint = 'it would have to be ' || array_to_string(p_from, ' or ');
+            raise exception 'the delivery is %', delivery.status using errcode = 'ZD002',
+                hint = 'it would have to be ' || array_to_string(p_from, ' or ');
         end if;
     elsif delivery.status <> 'sending' or delivery.claim_token is distinct from p_claim_token then
         return null;
@@ -6071,7 +7295,8 @@ begin
                     where c.workspace_id = p_workspace_id and c.rate_group = p_rate_group
                     order by c.channel_id);
     if cardinality(names) = 0 then
-        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003', hint = platform.near_names(p_rate_group,
+        raise exception 'no channel is in the group `%`', p_rate_group using errcode = 'ZD003',
+            hint = platform.near_names(p_rate_group,
             array(select c.rate_group from posting.channels c where c.workspace_id = p_workspace_id));
     end if;
     return names;
@@ -6124,7 +7349,8 @@ CREATE FUNCTION posting.is_buttons(p_buttons jsonb) RETURNS boolean
                             or jsonb_typeof(button->'text') is distinct from 'string'
                             or char_length(button->>'text') not between 1 and 128
                             or coalesce(button->>'url', '') !~* '^https?://\S+$' or char_length(button->>'url') > 2048
-                            or exists (select from jsonb_object_keys(case when jsonb_typeof(button) = 'object' then button
+                            or exists (select from jsonb_object_keys(case
+                                                                     when jsonb_typeof(button) = 'object' then button
                                                                           else '{}' end) k
                                         where k not in ('text', 'url')))
     end
@@ -6191,7 +7417,8 @@ begin
     if coalesce(btrim(p_operator), '') = '' or coalesce(btrim(p_reason), '') = '' then
         raise exception 'a manual operation names its operator and its reason' using errcode = 'ZD005';
     end if;
-    return jsonb_build_object('operator', left(btrim(p_operator), 200), 'reason', platform.snippet(btrim(p_reason), 500));
+    return jsonb_build_object('operator', left(btrim(p_operator), 200),
+                              'reason', platform.snippet(btrim(p_reason), 500));
 end
 $$;
 
@@ -6207,10 +7434,12 @@ declare
     at constant timestamptz := coalesce(p_sent_at, platform.now());
     outcome text;
 begin
-    select m.outcome into outcome from posting.mark_sent_many(p_workspace_id, array[p_delivery_id], array[p_provider_message_id],
+    select m.outcome into outcome
+      from posting.mark_sent_many(p_workspace_id, array[p_delivery_id], array[p_provider_message_id],
         array[at], array[p_raw_meta_json], array[p_claim_token]) m;
     if outcome = 'lost' then
-        outcome := posting.mark_sent_late(p_workspace_id, p_delivery_id, p_provider_message_id, at, p_raw_meta_json, p_claim_token);
+        outcome := posting.mark_sent_late(p_workspace_id, p_delivery_id, p_provider_message_id, at, p_raw_meta_json,
+                                          p_claim_token);
     end if;
     return outcome;
 end
@@ -6290,15 +7519,20 @@ begin
                       order by c.channel_id for no key update);
     with finished as (
         update posting.deliveries d
-           set status = 'sent', provider_message_id = g.provider_message_id, sent_at = g.at, next_retry_at = null, last_error = null,
+           set status = 'sent', provider_message_id = g.provider_message_id, sent_at = g.at, next_retry_at = null,
+               last_error = null,
                claimed_at = null, claim_token = null, sending_started_at = null, updated_at = now_ts
-          from unnest(places, p_provider_message_ids, p_sent_at, p_claim_tokens, p_raw_meta) g (place, provider_message_id, at, token, meta)
+          from unnest(places, p_provider_message_ids, p_sent_at, p_claim_tokens, p_raw_meta) g (place,
+                  provider_message_id, at, token, meta)
          where d.ctid = g.place and d.status = 'sending' and (g.token is null or d.claim_token = g.token)
         returning d.delivery_id, d.message_id, d.channel_id, d.attempt, d.trace_id, g.provider_message_id, g.meta
     ), told as (
-        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result, meta)
-        select p_workspace_id, md5('sent' || f.delivery_id || f.attempt)::uuid, f.delivery_id, f.message_id, f.channel_id, now_ts, 'sent', f.attempt, 'ok',
-               jsonb_build_object('trace_id', f.trace_id, 'provider_message_id', f.provider_message_id) || coalesce(f.meta, '{}')
+        insert into posting.events (workspace_id, id, delivery_id, message_id, channel_id, ts, action, attempt, result,
+                                    meta)
+        select p_workspace_id, md5('sent' || f.delivery_id || f.attempt)::uuid, f.delivery_id, f.message_id,
+               f.channel_id, now_ts, 'sent', f.attempt, 'ok',
+               jsonb_build_object('trace_id', f.trace_id, 'provider_message_id', f.provider_message_id)
+                   || coalesce(f.meta, '{}')
           from finished f
     )
     select array_agg(f.delivery_id), array_agg(distinct f.message_id),
@@ -6346,15 +7580,19 @@ CREATE FUNCTION posting.message_tags(p_raw jsonb, p_payload jsonb) RETURNS text[
 declare
     seen text := p_payload->>'text';
 begin
-    if p_raw ? 'tags' and jsonb_typeof(p_raw->'tags') <> 'null' and (jsonb_typeof(p_raw->'tags') <> 'array' or jsonb_array_length(p_raw->'tags') > 50
-        or exists (select from jsonb_array_elements(p_raw->'tags') t where jsonb_typeof(t.value) <> 'string' or char_length(t.value #>> '{}') > 64)) then
-        raise exception '`tags` is a list of at most 50 texts of at most 64 characters' using errcode = 'ZD001', column = 'tags';
+    if p_raw ? 'tags' and jsonb_typeof(p_raw->'tags') <> 'null'
+        and (jsonb_typeof(p_raw->'tags') <> 'array' or jsonb_array_length(p_raw->'tags') > 50
+        or exists (select from jsonb_array_elements(p_raw->'tags') t
+                   where jsonb_typeof(t.value) <> 'string' or char_length(t.value #>> '{}') > 64)) then
+        raise exception '`tags` is a list of at most 50 texts of at most 64 characters' using errcode = 'ZD001',
+            column = 'tags';
     end if;
     if p_payload->>'parse_mode' = 'HTML' then
         select coalesce(r.visible, seen) into seen from posting.read_html(seen, 'telegram') r;
     end if;
     return posting.canonical_tags(
-        array(select jsonb_array_elements_text(case when jsonb_typeof(p_raw->'tags') = 'array' then p_raw->'tags' else '[]' end))
+        array(select jsonb_array_elements_text(case when jsonb_typeof(p_raw->'tags') = 'array' then p_raw->'tags'
+                                               else '[]' end))
         || posting.hashtags(seen));
 end
 $$;
@@ -6368,13 +7606,16 @@ CREATE FUNCTION posting.next_due_at(p_workspace_id uuid) RETURNS timestamp with 
     LANGUAGE sql STABLE
     SET enable_seqscan TO 'off'
     AS $$
-    select min(greatest(d.not_before, case when d.status = 'retry' then d.next_retry_at end, c.paused_until, c.next_allowed_at, l.next_allowed_at))
+    select min(greatest(d.not_before, case when d.status = 'retry' then d.next_retry_at end, c.paused_until,
+                        c.next_allowed_at, l.next_allowed_at))
       from posting.channels c
-      left join posting.platform_limits l on l.workspace_id = c.workspace_id and l.platform = c.platform and l.rate_group = c.rate_group
+      left join posting.platform_limits l on l.workspace_id = c.workspace_id and l.platform = c.platform
+          and l.rate_group = c.rate_group
       left join posting.queue_heads h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
      cross join lateral (
           select q.not_before, q.status, q.next_retry_at from posting.deliveries q
-           where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight' and q.status in ('queued', 'retry')
+           where q.workspace_id = c.workspace_id and q.channel_id = c.channel_id and q.phase = 'inflight'
+             and q.status in ('queued', 'retry')
              and q.created_at >= coalesce(h.head_at, '-infinity')
            order by q.created_at limit 20) d
      where c.workspace_id = p_workspace_id and c.enabled
@@ -6449,7 +7690,9 @@ CREATE FUNCTION posting.normalize_payload(p_raw jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 declare
-    known constant text[] := '{text,parse_mode,media,links,buttons,tags,disable_preview,silent,scheduled_for,source_ref,source,run_id,trace_id,workspace_id}';
+    known constant text[] :=
+        '{text,parse_mode,media,links,buttons,tags,disable_preview,silent,scheduled_for,
+          source_ref,source,run_id,trace_id,workspace_id}';
     stray text;
     mode text;
     body text;
@@ -6463,12 +7706,15 @@ begin
     end if;
     select k into stray from jsonb_object_keys(p_raw) k where k <> all (known) limit 1;
     if stray is not null then
-        raise exception 'there is no field `%`; the fields are text, parse_mode, media, links, buttons, tags, disable_preview, silent, scheduled_for, source_ref', left(stray, 50)
+        raise exception
+            'there is no field `%`; the fields are text, parse_mode, media, links, buttons, tags, '
+            'disable_preview, silent, scheduled_for, source_ref', left(stray, 50)
             using errcode = 'ZD001', column = left(stray, 50);
     end if;
 
     mode := p_raw->>'parse_mode';
-    if mode is not null and (jsonb_typeof(p_raw->'parse_mode') <> 'string' or mode not in ('HTML', 'Markdown', 'None')) then
+    if mode is not null and (jsonb_typeof(p_raw->'parse_mode') <> 'string' or mode not in ('HTML', 'Markdown', 'None'))
+        then
         raise exception '`parse_mode` is HTML, Markdown or None' using errcode = 'ZD001', column = 'parse_mode';
     end if;
     if p_raw ? 'text' and jsonb_typeof(p_raw->'text') not in ('string', 'null') then
@@ -6484,11 +7730,16 @@ begin
             raise exception 'a post has at most 30 media items' using errcode = 'ZD001', column = 'media';
         end if;
         for item in select value from jsonb_array_elements(p_raw->'media') loop
-            if jsonb_typeof(item) <> 'object' or coalesce(item->>'type', '') not in ('image', 'photo', 'video', 'audio', 'file')
+            if jsonb_typeof(item) <> 'object'
+                or coalesce(item->>'type', '') not in ('image', 'photo', 'video', 'audio', 'file')
                or num_nonnulls(item->>'url', item->>'blob_ref', item->>'file_id', item->>'attachment_token') = 0
-               or exists (select from jsonb_each(item) e where jsonb_typeof(e.value) not in ('string', 'number', 'null') or char_length(e.value #>> '{}') > 4096)
+               or exists (select from jsonb_each(item) e
+                          where jsonb_typeof(e.value) not in ('string', 'number', 'null')
+                             or char_length(e.value #>> '{}') > 4096)
             then
-                raise exception 'a media item has `type` (image, video, audio or file) and one of `url`, `blob_ref`, `file_id`, `attachment_token`'
+                raise exception
+                    'a media item has `type` (image, video, audio or file) and one of `url`, '
+                    '`blob_ref`, `file_id`, `attachment_token`'
                     using errcode = 'ZD001', column = 'media';
             end if;
             items := items || jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
@@ -6501,15 +7752,21 @@ begin
         end loop;
     end if;
 
-    if p_raw ? 'links' and jsonb_typeof(p_raw->'links') <> 'null' and (jsonb_typeof(p_raw->'links') <> 'array' or jsonb_array_length(p_raw->'links') > 50
-        or exists (select from jsonb_array_elements(p_raw->'links') l where jsonb_typeof(l.value) <> 'string' or l.value #>> '{}' !~* '^https?://\S+$' or char_length(l.value #>> '{}') > 2048)) then
-        raise exception '`links` is a list of at most 50 http or https addresses' using errcode = 'ZD001', column = 'links';
+    if p_raw ? 'links' and jsonb_typeof(p_raw->'links') <> 'null'
+        and (jsonb_typeof(p_raw->'links') <> 'array' or jsonb_array_length(p_raw->'links') > 50
+        or exists (select from jsonb_array_elements(p_raw->'links') l
+                   where jsonb_typeof(l.value) <> 'string' or l.value #>> '{}' !~* '^https?://\S+$'
+                      or char_length(l.value #>> '{}') > 2048)) then
+        raise exception '`links` is a list of at most 50 http or https addresses' using errcode = 'ZD001',
+            column = 'links';
     end if;
     select jsonb_agg(posting.canonical_url(l.value #>> '{}') order by l.n) into links
-      from jsonb_array_elements(case when jsonb_typeof(p_raw->'links') = 'array' then p_raw->'links' else '[]' end) with ordinality l (value, n);
+      from jsonb_array_elements(case when jsonb_typeof(p_raw->'links') = 'array' then p_raw->'links' else '[]' end)
+          with ordinality l (value, n);
 
     if p_raw ? 'buttons' and jsonb_typeof(p_raw->'buttons') <> 'null' and not posting.is_buttons(p_raw->'buttons') then
-        raise exception '`buttons` is a list of rows, a row a list of {"text", "url"} with 1 to 8 buttons, 30 rows at most'
+        raise exception
+            '`buttons` is a list of rows, a row a list of {"text", "url"} with 1 to 8 buttons, 30 rows at most'
             using errcode = 'ZD001', column = 'buttons';
     end if;
     if body is null and items = '[]' then
@@ -6519,7 +7776,8 @@ begin
     normal := jsonb_strip_nulls(jsonb_build_object(
         'type', case when items = '[]' then 'text' else 'media' end,
         'text', body, 'parse_mode', mode, 'media', nullif(items, '[]'), 'links', links,
-        'buttons', case when jsonb_typeof(p_raw->'buttons') = 'array' and p_raw->'buttons' <> '[]' then p_raw->'buttons' end,
+        'buttons', case when jsonb_typeof(p_raw->'buttons') = 'array'
+            and p_raw->'buttons' <> '[]' then p_raw->'buttons' end,
         'disable_preview', case when p_raw->'disable_preview' = 'true' then true end,
         'silent', case when p_raw->'silent' = 'true' then true end));
     return normal;
@@ -6625,14 +7883,18 @@ declare
 begin
     update posting.channels c
        set error_streak = c.error_streak + 1,
-           paused_until = now_ts + least(86400, policy.pause_on_permanent_seconds * power(2::float8, least(c.error_streak, 20))) * interval '1 second',
+           paused_until = now_ts + least(86400,
+                                         policy.pause_on_permanent_seconds * power(2::float8,
+                                                                                   least(c.error_streak,
+                                                                                           20))) * interval '1 second',
            enabled = c.enabled and c.error_streak + 1 < policy.disable_after_permanent_streak,
            updated_at = now_ts
      where c.workspace_id = p_channel.workspace_id and c.channel_id = p_channel.channel_id
     returning * into channel;
     insert into posting.events (workspace_id, channel_id, ts, action, result, error, meta)
     values (channel.workspace_id, channel.channel_id, now_ts, 'channel_paused', 'error', p_error,
-            jsonb_build_object('until', channel.paused_until, 'error_streak', channel.error_streak, 'delivery_id', p_delivery_id));
+            jsonb_build_object('until', channel.paused_until, 'error_streak', channel.error_streak,
+                               'delivery_id', p_delivery_id));
     if channel.error_streak = policy.disable_after_permanent_streak then
         insert into posting.events (workspace_id, channel_id, ts, action, result, error, meta)
         values (channel.workspace_id, channel.channel_id, now_ts, 'channel_disabled', 'error', p_error,
@@ -6790,7 +8052,7 @@ CREATE TABLE posting.policies (
     CONSTRAINT policy_paused_max_not_negative CHECK ((alert_paused_max >= 0)),
     CONSTRAINT policy_raw_kept CHECK ((raw_keep_days >= 1)),
     CONSTRAINT policy_receipts_kept CHECK (((receipts_keep_hours >= 24) AND (receipts_keep_hours <= 72))),
-    CONSTRAINT policy_sending_lease_bounded CHECK (((sending_lease_seconds >= 1) AND (sending_lease_seconds <= 86400))),
+    CONSTRAINT policy_sending_lease_outlasts_a_send CHECK (((sending_lease_seconds >= 300) AND (sending_lease_seconds <= 86400))),
     CONSTRAINT policy_streak_positive CHECK ((disable_after_permanent_streak > 0)),
     CONSTRAINT policy_upload_known CHECK ((NOT jsonb_path_exists(max_upload_policy, '$.*?(@ != "upload_required" && @ != "url_allowed")'::jsonpath)))
 );
@@ -6869,8 +8131,10 @@ $$;
 CREATE FUNCTION posting.put_media_origin(p_workspace_id uuid, p_blob_ref text, p_origin_url text, p_sha256 text, p_content_type text, p_size_bytes bigint) RETURNS void
     LANGUAGE sql
     AS $$
-    insert into posting.media_origin (workspace_id, blob_ref, origin_url, sha256, content_type, size_bytes, last_seen_at, created_at)
-    values (p_workspace_id, p_blob_ref, p_origin_url, p_sha256, left(p_content_type, 200), p_size_bytes, platform.now(), platform.now())
+    insert into posting.media_origin (workspace_id, blob_ref, origin_url, sha256, content_type, size_bytes,
+                                      last_seen_at, created_at)
+    values (p_workspace_id, p_blob_ref, p_origin_url, p_sha256, left(p_content_type, 200), p_size_bytes, platform.now(),
+            platform.now())
     on conflict (workspace_id, blob_ref) do update
        set last_seen_at = excluded.last_seen_at, origin_url = excluded.origin_url, doomed_at = null
 $$;
@@ -7012,7 +8276,8 @@ begin
                                '^(?:\r\n|\n\r|\r|\n)', '')
             when v_token like '```%' then null
             when v_token like '[%' then substring(v_token from '^\[([^]]*)\]')
-            when length(v_token) > 1 and right(v_token, 1) = left(v_token, 1) then substr(v_token, 2, length(v_token) - 2)
+            when length(v_token) > 1 and right(v_token, 1) = left(v_token, 1)
+                then substr(v_token, 2, length(v_token) - 2)
         end;
         if v_part is null then
             visible := null;
@@ -7076,9 +8341,11 @@ begin
     update posting.deliveries d
        set render_meta = jsonb_set(d.render_meta, '{series_progress}', jsonb_build_object(
                'sent_items', p_steps_done,
-               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]') || to_jsonb(p_provider_message_ids))),
+               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]')
+                   || to_jsonb(p_provider_message_ids))),
            updated_at = platform.now()
-     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending' and d.claim_token = p_claim_token;
+     where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending'
+       and d.claim_token = p_claim_token;
     return found;
 end
 $$;
@@ -7096,7 +8363,8 @@ declare
     released bigint;
 begin
     select * into channel from posting.channels c where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id;
-    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null, updated_at = platform.now()
+    update posting.deliveries d set status = 'queued', claimed_at = null, claim_token = null,
+        updated_at = platform.now()
      where d.ctid = any (posting.claims_of(channel, 'channel'));
     get diagnostics released = row_count;
     return released;
@@ -7400,23 +8668,28 @@ declare
     under_way bigint;
 begin
     if not exists (select from posting.credential_bindings b
-                    where b.workspace_id = p_workspace_id and b.auth_ref = p_new_auth_ref and b.platform = channel.platform) then
-        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003', hint = platform.near_names(
+                    where b.workspace_id = p_workspace_id and b.auth_ref = p_new_auth_ref
+                      and b.platform = channel.platform) then
+        raise exception 'there is no credential `%` for %', p_new_auth_ref, channel.platform using errcode = 'ZD003',
+            hint = platform.near_names(
             p_new_auth_ref, array(select b.auth_ref from posting.credential_bindings b
                                    where b.workspace_id = p_workspace_id and b.platform = channel.platform));
     end if;
     old_ref := coalesce((select a.auth_ref from posting.channel_auth a
                           where a.workspace_id = p_workspace_id and a.channel_id = p_channel_id), channel.auth_ref);
     select count(*) into under_way from posting.deliveries d
-     where d.workspace_id = p_workspace_id and d.channel_id = p_channel_id and d.phase = 'inflight' and d.status = 'sending';
+     where d.workspace_id = p_workspace_id and d.channel_id = p_channel_id and d.phase = 'inflight'
+       and d.status = 'sending';
     if under_way > 0 then
         perform posting.release_claims(p_workspace_id, p_channel_id);
-        update posting.channels c set paused_until = greatest(c.paused_until, now_ts + interval '2 minutes'), updated_at = now_ts
+        update posting.channels c set paused_until = greatest(c.paused_until, now_ts + interval '2 minutes'),
+            updated_at = now_ts
          where c.workspace_id = p_workspace_id and c.channel_id = p_channel_id
         returning * into channel;
         insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
         values (p_workspace_id, p_channel_id, now_ts, 'channel_paused', 'ok',
-                note || jsonb_build_object('manual', true, 'until', channel.paused_until, 'draining', under_way, 'new_auth_ref', p_new_auth_ref));
+                note || jsonb_build_object('manual', true, 'until', channel.paused_until, 'draining', under_way,
+                                           'new_auth_ref', p_new_auth_ref));
     else
         insert into posting.channel_auth (workspace_id, channel_id, auth_ref, rotated_at, updated_at)
         values (p_workspace_id, p_channel_id, p_new_auth_ref, now_ts, now_ts)
@@ -7428,10 +8701,12 @@ begin
         returning * into channel;
         insert into posting.events (workspace_id, channel_id, ts, action, result, meta)
         values (p_workspace_id, p_channel_id, now_ts, 'auth_rotated', 'ok',
-                note || jsonb_build_object('old_auth_ref', old_ref, 'new_auth_ref', p_new_auth_ref, 'rate_group', channel.rate_group));
+                note || jsonb_build_object('old_auth_ref', old_ref, 'new_auth_ref', p_new_auth_ref,
+                                           'rate_group', channel.rate_group));
     end if;
     perform bus.publish(p_workspace_id, 'posting', jsonb_build_object('channel_id', p_channel_id));
-    return query select case when under_way > 0 then 'draining' else 'rotated' end, under_way, channel.paused_until, old_ref,
+    return query select case when under_way > 0 then 'draining' else 'rotated' end, under_way, channel.paused_until,
+        old_ref,
                         channel.auth_ref, channel.rate_group;
 end
 $$;
@@ -7507,7 +8782,8 @@ begin
         return null;
     end if;
     if given !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' then
-        raise exception '`scheduled_for` is a time with its zone, such as 2026-03-01T09:00:00+03:00' using errcode = 'ZD001', column = 'scheduled_for';
+        raise exception '`scheduled_for` is a time with its zone, such as 2026-03-01T09:00:00+03:00'
+            using errcode = 'ZD001', column = 'scheduled_for';
     end if;
     return given::timestamptz;
 exception when datetime_field_overflow or invalid_datetime_format then
@@ -7662,7 +8938,8 @@ CREATE FUNCTION posting.tag_attributes(p_tag text) RETURNS TABLE(name text, valu
     AS $_$
     select a.found[1],
            case when a.found[2] ~ '^["'']'
-                then (select coalesce(string_agg(coalesce(posting.html_character(p.part[1]), U&'\FFFD'), '' order by p.i), '')
+                then (select coalesce(string_agg(coalesce(posting.html_character(p.part[1]), U&'\FFFD'), ''
+                                                 order by p.i), '')
                         from regexp_matches(substr(a.found[2], 2, length(a.found[2]) - 2),
                                             '[^&]+|&(?:[A-Za-z]+|#[0-9]+|#x[0-9A-Fa-f]+)?;?', 'g')
                              with ordinality p(part, i))
@@ -7842,7 +9119,8 @@ begin
     insert into posting.ingest_runs (workspace_id, run_id, kind, endpoint_id, started_at, finished_at, stats_json)
     values (p_first_copy.workspace_id, run_id, 'push', p_first_copy.endpoint_id, p_now, p_now, '{"dedup_dropped": 1}')
     on conflict do nothing;
-    perform bus.publish(p_first_copy.workspace_id, 'posting', jsonb_build_object('message_id', p_first_copy.message_id));
+    perform bus.publish(p_first_copy.workspace_id, 'posting',
+                        jsonb_build_object('message_id', p_first_copy.message_id));
     return jsonb_build_object('outcome', 'duplicate', 'message_id', p_first_copy.message_id, 'run_id', run_id,
                               'trace_id', trace, 'deliveries', '{}'::jsonb, 'tags', to_jsonb(p_tags));
 end
@@ -7965,19 +9243,25 @@ begin
         return null;
     end if;
     if p_delivery.status in ('claimed', 'sending') then
-        return jsonb_strip_nulls(jsonb_build_object('reason', case when p_delivery.status = 'claimed' and p_delivery.not_before > now_ts then 'slot' else 'lease' end,
-            'until', case when p_delivery.status = 'claimed' and p_delivery.not_before > now_ts then p_delivery.not_before end,
-            'held_by', p_delivery.claim_token, 'since', coalesce(p_delivery.sending_started_at, p_delivery.claimed_at)));
+        return jsonb_strip_nulls(jsonb_build_object('reason', case when p_delivery.status = 'claimed'
+                                                    and p_delivery.not_before > now_ts then 'slot' else 'lease' end,
+            'until', case when p_delivery.status = 'claimed'
+                and p_delivery.not_before > now_ts then p_delivery.not_before end,
+            'held_by', p_delivery.claim_token, 'since',
+                coalesce(p_delivery.sending_started_at, p_delivery.claimed_at)));
     end if;
-    select * into channel from posting.channels c where c.workspace_id = p_delivery.workspace_id and c.channel_id = p_delivery.channel_id;
-    if not exists (select from core.workspaces w where w.workspace_id = p_delivery.workspace_id and w.status = 'active') then
+    select * into channel from posting.channels c where c.workspace_id = p_delivery.workspace_id
+       and c.channel_id = p_delivery.channel_id;
+    if not exists (select from core.workspaces w where w.workspace_id = p_delivery.workspace_id and w.status = 'active')
+        then
         return '{"reason": "workspace_paused"}';
     elsif not channel.enabled then
         return '{"reason": "channel_disabled"}';
     elsif channel.paused_until > now_ts then
         return jsonb_build_object('reason', 'channel_paused', 'until', channel.paused_until);
     elsif p_delivery.not_before > now_ts then
-        return jsonb_build_object('reason', case when p_delivery.scheduled_for > now_ts then 'scheduled' else 'window' end, 'until', p_delivery.not_before);
+        return jsonb_build_object('reason', case when p_delivery.scheduled_for > now_ts then 'scheduled'
+                                  else 'window' end, 'until', p_delivery.not_before);
     elsif p_delivery.status = 'retry' and p_delivery.next_retry_at > now_ts then
         return jsonb_build_object('reason', 'next_retry', 'until', p_delivery.next_retry_at);
     elsif p_delivery.of_delivery_id is not null
@@ -7991,7 +9275,8 @@ begin
         end if;
     end if;
     select l.next_allowed_at into at from posting.platform_limits l
-     where l.workspace_id = p_delivery.workspace_id and l.platform = channel.platform and l.rate_group = channel.rate_group;
+     where l.workspace_id = p_delivery.workspace_id and l.platform = channel.platform
+       and l.rate_group = channel.rate_group;
     if at > now_ts then
         return jsonb_build_object('reason', 'platform_closed', 'until', at);
     elsif channel.next_allowed_at > now_ts then
@@ -8000,7 +9285,8 @@ begin
     select n.claimed + n.sending into held from posting.channel_counters n
      where n.workspace_id = p_delivery.workspace_id and n.channel_id = p_delivery.channel_id;
     if held >= (case when channel.error_streak > 0 then 1 else channel.max_parallel end) then
-        return jsonb_build_object('reason', case when channel.error_streak > 0 then 'probe' else 'parallel' end, 'held', held);
+        return jsonb_build_object('reason', case when channel.error_streak > 0 then 'probe' else 'parallel' end,
+                                  'held', held);
     end if;
     return '{"reason": "dispatcher"}';
 end
@@ -8018,7 +9304,8 @@ declare
     step text;
     from_status text;
 begin
-    select d.status into from_status from posting.deliveries d where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
+    select d.status into from_status from posting.deliveries d where d.workspace_id = p_workspace_id
+       and d.delivery_id = p_delivery_id;
     foreach step in array case
         when from_status in ('dead', 'failed_permanent') then '{retry,claimed,sending,sent}'::text[]
         when from_status in ('queued', 'retry') then '{claimed,sending,sent}'
@@ -8026,7 +9313,8 @@ begin
         else '{sent}' end
     loop
         update posting.deliveries d
-           set status = step, sent_at = p_sent_at, provider_message_id = p_provider_message_id, next_retry_at = null, last_error = null,
+           set status = step, sent_at = p_sent_at, provider_message_id = p_provider_message_id, next_retry_at = null,
+               last_error = null,
                claimed_at = null, claim_token = null, sending_started_at = null, updated_at = platform.now()
          where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id;
     end loop;
@@ -8048,15 +9336,20 @@ begin
     with ended as (
         update posting.deliveries d
            set status = 'failed_permanent', updated_at = now_ts,
-               last_error = '{"category": "PERMANENT", "scope": "delivery", "code": "withdrawn", "message": "the post was deleted before it was sent"}'
+               last_error =
+                   '{"category": "PERMANENT", "scope": "delivery",
+                     "code": "withdrawn", "message": "the post was deleted before it was sent"}'
          where d.workspace_id = p_workspace_id and d.status = 'queued' and d.attempt = 0
            and (d.message_id = p_message_id
                 or d.message_id in (select m.message_id from posting.messages m
-                                     where m.workspace_id = p_workspace_id and m.of_message_id = p_message_id and m.payload->>'type' <> 'delete'))
+                                     where m.workspace_id = p_workspace_id and m.of_message_id = p_message_id
+                                       and m.payload->>'type' <> 'delete'))
         returning d.delivery_id, d.message_id, d.channel_id, d.attempt, d.last_error
     )
-    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error, meta)
-    select p_workspace_id, e.delivery_id, e.message_id, e.channel_id, now_ts, 'withdrawn', e.attempt, 'ok', e.last_error,
+    insert into posting.events (workspace_id, delivery_id, message_id, channel_id, ts, action, attempt, result, error,
+                                meta)
+    select p_workspace_id, e.delivery_id, e.message_id, e.channel_id, now_ts, 'withdrawn', e.attempt, 'ok',
+           e.last_error,
            jsonb_build_object('trace_id', p_trace_id, 'actor', p_actor)
       from ended e;
     get diagnostics withdrawn = row_count;
@@ -8075,6 +9368,20 @@ CREATE FUNCTION shopbot.alert_targets(p_workspace_id uuid) RETURNS TABLE(kind te
     select b.provider, b.alert_chat_id, r.secret_ref
       from shopbot.bots b join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
      where b.workspace_id = p_workspace_id and b.alert_chat_id is not null
+$$;
+
+
+--
+-- Name: bot_subject(uuid, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.bot_subject(p_workspace_id uuid, p_bot_id uuid) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case when (select count(*) from shopbot.bots o
+                       where o.workspace_id = r.workspace_id and o.provider = r.provider) > 1
+                then r.provider || ' ' || r.name else r.provider end
+      from core.bots r where r.workspace_id = p_workspace_id and r.bot_id = p_bot_id
 $$;
 
 
@@ -8121,20 +9428,24 @@ begin
         select b.provider, b.variables, t.field, n.name
           from shopbot.bots b
          cross join lateral (values ('greeting_text', b.greeting_text), ('fallback_text', b.fallback_text),
-                                    ('escalation_text', b.escalation_text), ('unsupported_text', b.unsupported_text)) t (field, template)
+                                    ('escalation_text', b.escalation_text),
+                                        ('unsupported_text', b.unsupported_text)) t (field, template)
          cross join lateral unnest(shopbot.template_names(t.template)) n (name)
          where b.workspace_id = p_workspace_id
     loop
         known := array['customer_name', 'turns'] || array(select jsonb_object_keys(used.variables));
         if used.name <> all (known) then
-            raise exception 'the % bot has no variable `%`; %', used.provider, left(used.name, 50), platform.near_names(used.name, known)
+            raise exception 'the % bot has no variable `%`; %', used.provider, left(used.name, 50),
+                platform.near_names(used.name, known)
                 using errcode = 'ZD001', column = used.field;
         end if;
     end loop;
-    for rule in select * from shopbot.bot_rules r where r.workspace_id = p_workspace_id and r.enabled order by r.rule_id loop
+    for rule in select * from shopbot.bot_rules r where r.workspace_id = p_workspace_id and r.enabled
+        order by r.rule_id loop
         known := shopbot.known_variables(p_workspace_id, rule.intent);
         select t.field, n.name into used
-          from (values ('response_template', rule.response_template), ('re_ask_template', rule.re_ask_template)) t (field, template)
+          from (values ('response_template', rule.response_template),
+                ('re_ask_template', rule.re_ask_template)) t (field, template)
          cross join lateral unnest(shopbot.template_names(t.template)) n (name)
          where n.name <> all (known) limit 1;
         if found then
@@ -8142,8 +9453,10 @@ begin
                 platform.near_names(used.name, known) using errcode = 'ZD001', column = used.field;
         elsif rule.next_state <> all (states || 'default'::text) then
             raise exception 'rule `%` leads to the state `%`, which no rule is for; %', rule.rule_id, rule.next_state,
-                platform.near_names(rule.next_state, states || 'default'::text) using errcode = 'ZD001', column = 'next_state';
-        elsif exists (select from shopbot.bots b where b.workspace_id = p_workspace_id and b.variables ? rule.capture) then
+                platform.near_names(rule.next_state, states || 'default'::text) using errcode = 'ZD001',
+                    column = 'next_state';
+        elsif exists (select from shopbot.bots b where b.workspace_id = p_workspace_id and b.variables ? rule.capture)
+            then
             raise exception 'rule `%` captures `%`, which is a variable of the bot', rule.rule_id, rule.capture
                 using errcode = 'ZD001', column = 'capture';
         end if;
@@ -8167,34 +9480,35 @@ declare
     now_ts constant timestamptz := platform.now();
     burst constant interval := interval '200 milliseconds';
     workspaces uuid[];
-    providers text[];
+    bots uuid[];
     rooms int[];
     places tid[];
 begin
-    select array_agg(k.workspace_id), array_agg(k.provider),
+    select array_agg(k.workspace_id), array_agg(k.bot_id),
            array_agg(case when k.rate_rps is null then p_limit
                           else greatest(floor(k.rate_rps
-                                              * extract(epoch from now_ts + burst - greatest(k.next_allowed_at, now_ts))),
+                                              * extract(epoch from now_ts + burst - greatest(k.next_allowed_at,
+                                                      now_ts))),
                                         (coalesce(k.next_allowed_at, now_ts) <= now_ts)::int) end::int)
-      into workspaces, providers, rooms
-      from (select b.workspace_id, b.provider, b.rate_rps, b.next_allowed_at
+      into workspaces, bots, rooms
+      from (select b.workspace_id, b.bot_id, b.rate_rps, b.next_allowed_at
               from shopbot.bots b
               join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
               join core.workspaces w on w.workspace_id = b.workspace_id
              where (p_workspace_id is null or b.workspace_id = p_workspace_id)
                and r.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
                and exists (select from shopbot.bot_outbox o
-                            where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open')
-             order by b.workspace_id, b.provider for no key update of b skip locked) k;
+                            where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open')
+             order by b.workspace_id, b.bot_id for no key update of b skip locked) k;
     places := array(
         select t.place from (
             select h.place, h.seq, g.room,
-                   row_number() over (partition by g.workspace_id, g.provider order by h.seq) as turn
-              from unnest(workspaces, providers, rooms) g (workspace_id, provider, room)
+                   row_number() over (partition by g.workspace_id, g.bot_id order by h.seq) as turn
+              from unnest(workspaces, bots, rooms) g (workspace_id, bot_id, room)
              cross join lateral (
                    select distinct on (o.chat_id) o.ctid as place, o.seq, o.status, o.next_retry_at
                      from shopbot.bot_outbox o
-                    where o.workspace_id = g.workspace_id and o.provider = g.provider and o.phase = 'open'
+                    where o.workspace_id = g.workspace_id and o.bot_id = g.bot_id and o.phase = 'open'
                     order by o.chat_id, o.seq) h
              where h.status in ('queued', 'retry') and h.next_retry_at <= now_ts
         ) t where t.turn <= t.room order by t.turn, t.seq limit p_limit);
@@ -8204,7 +9518,8 @@ begin
     return query
         with claimed as (
             update shopbot.bot_outbox o
-               set status = 'sending', attempt = o.attempt + 1, claim_token = p_run_id, claimed_until = now_ts + p_lease,
+               set status = 'sending', attempt = o.attempt + 1, claim_token = p_run_id,
+                   claimed_until = now_ts + p_lease,
                    updated_at = now_ts
              where o.ctid = any (array(select x.ctid from shopbot.bot_outbox x
                                         where x.ctid = any (places) and x.status in ('queued', 'retry')
@@ -8214,19 +9529,19 @@ begin
             update shopbot.bots b
                set next_allowed_at = greatest(b.next_allowed_at, now_ts)
                                      + c.n * (interval '1 second' / b.rate_rps::float8)
-              from (select c.workspace_id, c.provider, count(*) as n from claimed c
-                     group by c.workspace_id, c.provider) c
-             where b.workspace_id = c.workspace_id and b.provider = c.provider and b.rate_rps is not null
+              from (select c.workspace_id, c.bot_id, count(*) as n from claimed c
+                     group by c.workspace_id, c.bot_id) c
+             where b.workspace_id = c.workspace_id and b.bot_id = c.bot_id and b.rate_rps is not null
         ), told as (
             insert into bus.messages (workspace_id, topic, payload)
             select c.workspace_id, 'shopbot', jsonb_build_object('sending', count(*)) from claimed c
              group by c.workspace_id
         )
-        select c.workspace_id, c.answer_id, c.provider, c.chat_id, c.inbound_kind, c.inbound_provider_message_id, c.text, c.buttons,
+        select c.workspace_id, c.answer_id, c.provider, c.chat_id, c.inbound_kind, c.inbound_provider_message_id,
+               c.text, c.buttons,
                r.secret_ref, c.attempt, c.claim_token, c.idempotency_key, c.trace_id
           from claimed c
-          join shopbot.bots b on b.workspace_id = c.workspace_id and b.provider = c.provider
-          join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id;
+          join core.bots r on r.workspace_id = c.workspace_id and r.bot_id = c.bot_id;
 end
 $$;
 
@@ -8244,21 +9559,22 @@ $$;
 
 
 --
--- Name: close_bot(uuid, text, timestamp with time zone, text); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: close_bot(uuid, uuid, timestamp with time zone, text); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.close_bot(p_workspace_id uuid, p_provider text, p_until timestamp with time zone, p_why text DEFAULT NULL::text) RETURNS void
+CREATE FUNCTION shopbot.close_bot(p_workspace_id uuid, p_bot_id uuid, p_until timestamp with time zone, p_why text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
     was timestamptz;
 begin
     select b.closed_until into was from shopbot.bots b
-     where b.workspace_id = p_workspace_id and b.provider = p_provider for no key update;
+     where b.workspace_id = p_workspace_id and b.bot_id = p_bot_id for no key update;
     update shopbot.bots b set closed_until = greatest(b.closed_until, p_until)
-     where b.workspace_id = p_workspace_id and b.provider = p_provider;
+     where b.workspace_id = p_workspace_id and b.bot_id = p_bot_id;
     if coalesce(was, '-infinity') <= platform.now() then
-        perform ops.append_journal(p_workspace_id, 'shopbot', 'bot_closed', p_provider, null,
+        perform ops.append_journal(p_workspace_id, 'shopbot', 'bot_closed',
+                                   shopbot.bot_subject(p_workspace_id, p_bot_id), null,
                                    jsonb_build_object('until', p_until, 'why', p_why));
     end if;
 end
@@ -8293,6 +9609,7 @@ CREATE TABLE shopbot.bot_state (
     expires_at timestamp with time zone,
     next_answer_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    bot_id uuid NOT NULL,
     CONSTRAINT state_chat_short CHECK (((char_length(chat_id) >= 1) AND (char_length(chat_id) <= 64)))
 )
 WITH (fillfactor='50');
@@ -8372,7 +9689,7 @@ ALTER TABLE ONLY shopbot.bots FORCE ROW LEVEL SECURITY;
 -- Name: TABLE bots; Type: COMMENT; Schema: shopbot; Owner: -
 --
 
-COMMENT ON TABLE shopbot.bots IS 'The bot of a workspace in one messenger: what it says when no rule speaks, and its limits.';
+COMMENT ON TABLE shopbot.bots IS 'The bots of a workspace: what each says when no rule speaks, and its limits.';
 
 
 --
@@ -8427,7 +9744,8 @@ CREATE FUNCTION shopbot.decide(p_bot shopbot.bots, p_state shopbot.bot_state, p_
     AS $$
 declare
     kind constant text := p_message->>'kind';
-    written constant text := coalesce(shopbot.clean_text(p_message->>case kind when 'button' then 'payload' else 'text' end), '');
+    written constant text := coalesce(shopbot.clean_text(p_message->>case kind when 'button' then 'payload'
+                                                         else 'text' end), '');
     folded constant text := coalesce(shopbot.fold_text(written), '');
     is_expired constant boolean := coalesce(p_state.expires_at < p_now, false);
     decision shopbot.decisions;
@@ -8458,7 +9776,8 @@ begin
         state := 'default';
         context := '{}';
     elsif kind in ('text', 'button') and folded <> '' then
-        match := shopbot.match_rule(p_bot.workspace_id, state, context->>'intent', context->'versions', folded, written);
+        match := shopbot.match_rule(p_bot.workspace_id, state, context->>'intent', context->'versions', folded,
+                                    written);
     end if;
     context := context || jsonb_build_object('turns', turns);
     limit_of := case when state = 'default' then p_bot.turns_max
@@ -8468,9 +9787,11 @@ begin
 
     if turns - (case when state = 'default' then 0 else coalesce((context->>'began')::int, 0) end) >= limit_of then
         decision.outcome := 'escalated';
-        decision.why := jsonb_build_object('guard', case when state = 'default' then 'turns' else 'scenario' end, 'limit', limit_of);
+        decision.why := jsonb_build_object('guard', case when state = 'default' then 'turns' else 'scenario' end,
+                                           'limit', limit_of);
         template := p_bot.escalation_text;
-        context := case when state = 'default' then jsonb_build_object('muted_until', p_now + p_bot.mute_seconds * interval '1 second')
+        context := case when state = 'default'
+            then jsonb_build_object('muted_until', p_now + p_bot.mute_seconds * interval '1 second')
                         else jsonb_build_object('turns', turns) end;
         state := 'default';
     elsif kind = 'start' then
@@ -8509,12 +9830,15 @@ begin
                 context := jsonb_build_object('turns', turns, 'began', turns - 1, 'intent', (match.rule).intent,
                     'max_turns', (match.rule).max_turns, 'vars', '{}'::jsonb, 'shown', '{}'::jsonb,
                     'versions', (select jsonb_object_agg(r.rule_id, r.version) from shopbot.bot_rules r
-                                  where r.workspace_id = p_bot.workspace_id and r.enabled and r.intent = (match.rule).intent));
+                                  where r.workspace_id = p_bot.workspace_id and r.enabled
+                                    and r.intent = (match.rule).intent));
             elsif (match.rule).capture is not null then
                 context := context || jsonb_build_object(
-                    'vars', coalesce(context->'vars', '{}') || jsonb_build_object((match.rule).capture, left(written, 500)),
+                    'vars', coalesce(context->'vars', '{}')
+                        || jsonb_build_object((match.rule).capture, left(written, 500)),
                     'shown', coalesce(context->'shown', '{}')
-                             || jsonb_build_object((match.rule).capture, left(coalesce(p_message->>'shown_text', written), 500)));
+                             || jsonb_build_object((match.rule).capture,
+                                                   left(coalesce(p_message->>'shown_text', written), 500)));
             end if;
             state := coalesce((match.rule).next_state, state);
         end if;
@@ -8526,7 +9850,8 @@ begin
         'customer_name', left(coalesce(shopbot.clean_text(p_message->>'sender_name'), ''), 100));
     decision.response := left(shopbot.render_template(template, vars || coalesce(context->'vars', '{}')), 3900);
     if context ? 'shown' or position('customer_name' in template) > 0 then
-        vars := vars || jsonb_build_object('customer_name', left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
+        vars := vars || jsonb_build_object('customer_name',
+                                           left(coalesce(shopbot.clean_text(p_message->>'shown_name'), ''), 100));
         decision.preview := left(shopbot.render_template(template, vars || coalesce(context->'shown', '{}')), 200);
     else
         decision.preview := left(decision.response, 200);
@@ -8534,9 +9859,11 @@ begin
     decision.state_after := state;
     -- A rule of the scenario has led out of it; a keyword of any time only leaves it.
     if state = 'default' and context ? 'intent' and decision.outcome = 'answered' and match.step <> 'any_time' then
-        decision.finished := jsonb_build_object('intent', context->'intent', 'answers', coalesce(context->'shown', '{}'));
+        decision.finished := jsonb_build_object('intent', context->'intent',
+                                                'answers', coalesce(context->'shown', '{}'));
     end if;
-    decision.context := case when state = 'default' then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
+    decision.context := case when state = 'default'
+        then context - '{intent,versions,began,max_turns,vars,shown}'::text[] else context end;
     decision.expires_at := p_now + p_bot.state_timeout_seconds * interval '1 second';
     if is_expired then
         decision.why := coalesce(decision.why, '{}') || '{"expired": true}';
@@ -8562,7 +9889,7 @@ CREATE FUNCTION shopbot.due_workspaces(p_known uuid[] DEFAULT '{}'::uuid[]) RETU
       join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
      where b.workspace_id <> all (p_known)
        and exists (select from shopbot.bot_outbox o
-                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open')
+                    where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open')
      order by b.workspace_id
 $$;
 
@@ -8577,15 +9904,21 @@ CREATE FUNCTION shopbot.enable_rule(p_workspace_id uuid, p_rule_id text, p_versi
 begin
     perform shopbot.lock_rules(p_workspace_id);
     if not exists (select from shopbot.bot_rules r
-                    where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and (p_version is null or r.version = p_version)) then
-        raise exception 'there is no rule `%`%', p_rule_id, coalesce(' of version ' || p_version, '') using errcode = 'ZD003',
-            hint = platform.near_names(p_rule_id, array(select r.rule_id from shopbot.bot_rules r where r.workspace_id = p_workspace_id));
+                    where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id
+                      and (p_version is null or r.version = p_version)) then
+        raise exception 'there is no rule `%`%', p_rule_id,
+            coalesce(' of version ' || p_version, '') using errcode = 'ZD003',
+            hint = platform.near_names(p_rule_id,
+                                       array(select r.rule_id from shopbot.bot_rules r
+                                             where r.workspace_id = p_workspace_id));
     end if;
     update shopbot.bot_rules r set enabled = false
-     where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and r.enabled and r.version is distinct from p_version;
+     where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and r.enabled
+       and r.version is distinct from p_version;
     update shopbot.bot_rules r set enabled = true
      where r.workspace_id = p_workspace_id and r.rule_id = p_rule_id and r.version = p_version and not r.enabled;
-    perform ops.append_journal(p_workspace_id, 'shopbot', case when p_version is null then 'rule_disabled' else 'rule_enabled' end,
+    perform ops.append_journal(p_workspace_id, 'shopbot', case when p_version is null then 'rule_disabled'
+                               else 'rule_enabled' end,
                                p_rule_id, null, jsonb_build_object('version', p_version, 'by', p_by));
     perform shopbot.check_rules(p_workspace_id);
 end
@@ -8626,6 +9959,7 @@ END) STORED NOT NULL,
     failed_at timestamp with time zone,
     last_error jsonb,
     updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    bot_id uuid NOT NULL,
     CONSTRAINT answer_attempt_not_negative CHECK ((attempt >= 0)),
     CONSTRAINT answer_claim_has_a_deadline CHECK (((claim_token IS NULL) = (claimed_until IS NULL))),
     CONSTRAINT answer_failed_has_its_time CHECK (((status = ANY (ARRAY['failed'::text, 'dead'::text])) = (failed_at IS NOT NULL))),
@@ -8684,22 +10018,25 @@ $$;
 
 
 --
--- Name: error_rate(uuid, text); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: error_rate(uuid, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.error_rate(p_workspace_id uuid, p_provider text) RETURNS TABLE(messages bigint, errors bigint, rate numeric)
+CREATE FUNCTION shopbot.error_rate(p_workspace_id uuid, p_bot_id uuid) RETURNS TABLE(messages bigint, errors bigint, rate numeric)
     LANGUAGE sql STABLE
     AS $$
     select l.n + p.n, f.n + p.n, round((f.n + p.n)::numeric / greatest(l.n + p.n, f.n, 1), 3)
       from (select platform.now() - interval '15 minutes' as since) s
      cross join lateral (select count(*) as n from (
-               select from shopbot.bot_logs l where l.workspace_id = p_workspace_id and l.ts > s.since and l.provider = p_provider limit 10000) l) l
+               select from shopbot.bot_logs l
+                where l.workspace_id = p_workspace_id and l.ts > s.since and l.bot_id = p_bot_id limit 10000) l) l
      cross join lateral (select count(*) as n from (
-               select from shopbot.bot_outbox o where o.workspace_id = p_workspace_id and o.provider = p_provider
+               select from shopbot.bot_outbox o
+                where o.workspace_id = p_workspace_id and o.bot_id = p_bot_id
                   and o.phase in ('failed', 'dead') and o.failed_at > s.since limit 1000) o) f
      cross join lateral (select count(*) as n from (
-               select x.provider, x.received_at from shopbot.bot_poison x where x.workspace_id = p_workspace_id order by x.id desc limit 1000) x
-                where x.provider = p_provider and x.received_at > s.since) p
+               select x.bot_id, x.received_at from shopbot.bot_poison x
+                where x.workspace_id = p_workspace_id order by x.id desc limit 1000) x
+                where x.bot_id = p_bot_id and x.received_at > s.since) p
 $$;
 
 
@@ -8726,13 +10063,14 @@ begin
     for stuck in
         select o.workspace_id, o.answer_id, b.attempts_max
           from shopbot.bots b
-          join shopbot.bot_outbox o on o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+          join shopbot.bot_outbox o on o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
          where o.status = 'sending' and o.claimed_until < now_ts
          limit p_limit
     loop
         -- Looked at again under its lock: its owner may have finished a moment ago.
         select * into answer from shopbot.bot_outbox o
-         where o.workspace_id = stuck.workspace_id and o.answer_id = stuck.answer_id and o.status = 'sending' and o.claimed_until < now_ts
+         where o.workspace_id = stuck.workspace_id and o.answer_id = stuck.answer_id and o.status = 'sending'
+           and o.claimed_until < now_ts
            for no key update skip locked;
         continue when not found;
         perform shopbot.end_attempt(answer, case when answer.attempt >= stuck.attempts_max then 'dead' else 'retry' end,
@@ -8777,7 +10115,7 @@ $$;
 CREATE FUNCTION shopbot.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
     LANGUAGE sql STABLE
     AS $$
-    select b.workspace_id, t.alert, b.provider, t.count, t.sample, t.since, t.why,
+    select b.workspace_id, t.alert, shopbot.bot_subject(b.workspace_id, b.bot_id), t.count, t.sample, t.since, t.why,
            b.alert_again_seconds * interval '1 second'
       from shopbot.bots b
       join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
@@ -8785,23 +10123,35 @@ CREATE FUNCTION shopbot.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.find
      cross join lateral (
            select 'error_rate' as alert, 1::bigint as count, e.rate::text as sample, null::timestamptz as since,
                   format('of %s messages in the last 15 minutes, %s went wrong', e.messages, e.errors) as why
-             from shopbot.error_rate(b.workspace_id, b.provider) e
+             from shopbot.error_rate(b.workspace_id, b.bot_id) e
             where e.rate > b.alert_error_rate and e.messages >= b.alert_min_messages
            union all
            select 'late_answers', count(*), (array_agg(o.last_error->>'code'))[1], min(o.created_at),
                   concat_ws(', ', format('%s waited for more than five minutes', count(*)),
                             'the last error of one is ' || (array_agg(o.last_error->>'code'))[1])
              from (select o.created_at, o.last_error from shopbot.bot_outbox o
-                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+                    where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
                       and o.created_at < platform.now() - interval '5 minutes' limit 1000) o
            having count(*) > 0
            union all
            select 'credential_missing', 1, null, min(o.created_at), max(o.last_error->>'message')
              from (select o.created_at, o.last_error from shopbot.bot_outbox o
-                    where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open' limit 1000) o
+                    where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open' limit 1000) o
             where o.last_error->>'code' = 'credential_missing'
            having count(*) > 0) t
      where p_workspace_id is null or b.workspace_id = p_workspace_id
+$$;
+
+
+--
+-- Name: first_bot(uuid, text); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.first_bot(p_workspace_id uuid, p_provider text) RETURNS uuid
+    LANGUAGE sql STABLE
+    AS $$
+    select b.bot_id from shopbot.bots b
+     where b.workspace_id = p_workspace_id and b.provider = p_provider order by b.created_at, b.bot_id limit 1
 $$;
 
 
@@ -8832,37 +10182,40 @@ declare
     count_of int;
     bot record;
 begin
-    for bot in select b.workspace_id, b.provider, now_ts - b.keep_days * interval '1 day' as since from shopbot.bots b
-                order by b.workspace_id, b.provider
+    for bot in select b.workspace_id, b.bot_id, b.provider, now_ts - b.keep_days * interval '1 day' as since
+        from shopbot.bots b
+                order by b.workspace_id, b.bot_id
     loop
         with old as (
-            select i.workspace_id, i.provider, i.chat_id, i.provider_message_id
+            select i.workspace_id, i.bot_id, i.chat_id, i.provider_message_id
               from shopbot.bot_inbox i
-             where i.workspace_id = bot.workspace_id and i.ts < bot.since and i.provider = bot.provider
+             where i.workspace_id = bot.workspace_id and i.ts < bot.since and i.bot_id = bot.bot_id
                and not exists (select from shopbot.bot_outbox o
-                                where o.workspace_id = i.workspace_id and o.provider = i.provider and o.chat_id = i.chat_id
+                                where o.workspace_id = i.workspace_id and o.bot_id = i.bot_id and o.chat_id = i.chat_id
                                   and o.inbound_provider_message_id = i.provider_message_id and o.phase = 'open')
              order by i.ts limit p_limit
         ), answers as (
             delete from shopbot.bot_outbox o using old
-             where o.workspace_id = old.workspace_id and o.provider = old.provider and o.chat_id = old.chat_id
+             where o.workspace_id = old.workspace_id and o.bot_id = old.bot_id and o.chat_id = old.chat_id
                and o.inbound_provider_message_id = old.provider_message_id and o.phase <> 'open'
         )
         delete from shopbot.bot_inbox i using old
-         where i.workspace_id = old.workspace_id and i.provider = old.provider and i.chat_id = old.chat_id
+         where i.workspace_id = old.workspace_id and i.bot_id = old.bot_id and i.chat_id = old.chat_id
            and i.provider_message_id = old.provider_message_id;
         get diagnostics count_of = row_count;
         gone := gone + count_of;
         delete from shopbot.bot_state s
          where s.ctid = any (array(select x.ctid from shopbot.bot_state x
-                                    where x.workspace_id = bot.workspace_id and x.provider = bot.provider and x.expires_at < bot.since
+                                    where x.workspace_id = bot.workspace_id and x.bot_id = bot.bot_id
+                                      and x.expires_at < bot.since
                                       and x.updated_at < bot.since limit p_limit for update skip locked));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
         -- Ids begin with their time, so the oldest are first in the key.
         delete from shopbot.bot_poison p
          where p.workspace_id = bot.workspace_id and p.last_seen_at < bot.since and p.provider = bot.provider
-           and p.id = any (array(select x.id from shopbot.bot_poison x where x.workspace_id = bot.workspace_id order by x.id limit p_limit));
+           and p.id = any (array(select x.id from shopbot.bot_poison x where x.workspace_id = bot.workspace_id
+                                 order by x.id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
     end loop;
@@ -8872,10 +10225,10 @@ $$;
 
 
 --
--- Name: handle_message(uuid, text, jsonb, text, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: handle_message(uuid, text, jsonb, text, timestamp with time zone, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.handle_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text DEFAULT NULL::text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+CREATE FUNCTION shopbot.handle_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text DEFAULT NULL::text, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone, p_bot_id uuid DEFAULT NULL::uuid) RETURNS jsonb
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -8892,37 +10245,39 @@ declare
 begin
     select b.* into bot
       from shopbot.bots b join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
-     where b.workspace_id = p_workspace_id and b.provider = p_provider;
+     where b.workspace_id = p_workspace_id and b.provider = p_provider and (p_bot_id is null or b.bot_id = p_bot_id)
+     order by b.created_at, b.bot_id limit 1;
     if not found then
         raise exception 'there is no enabled % bot in this workspace', p_provider using errcode = 'ZD004';
     end if;
     select * into state from shopbot.bot_state s
-     where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat for no key update;
+     where s.workspace_id = p_workspace_id and s.bot_id = bot.bot_id and s.chat_id = chat for no key update;
     if not found then
-        insert into shopbot.bot_state as s (workspace_id, provider, chat_id, updated_at)
-        values (p_workspace_id, p_provider, chat, now_ts)
-        on conflict (workspace_id, provider, chat_id) do update set updated_at = s.updated_at
+        insert into shopbot.bot_state as s (workspace_id, bot_id, provider, chat_id, updated_at)
+        values (p_workspace_id, bot.bot_id, p_provider, chat, now_ts)
+        on conflict (workspace_id, bot_id, chat_id) do update set updated_at = s.updated_at
         returning * into state;
     end if;
 
-    insert into shopbot.bot_inbox (workspace_id, provider, chat_id, provider_message_id, ts, kind, is_from_bot,
+    insert into shopbot.bot_inbox (workspace_id, bot_id, provider, chat_id, provider_message_id, ts, kind, is_from_bot,
                                    trace_id)
-    values (p_workspace_id, p_provider, chat, inbound, now_ts, p_message->>'kind',
+    values (p_workspace_id, bot.bot_id, p_provider, chat, inbound, now_ts, p_message->>'kind',
             coalesce((p_message->>'is_from_bot')::boolean, false), p_trace_id)
     on conflict do nothing returning arrival into arrived;
     if arrived is null then
         return jsonb_build_object('outcome', 'duplicate', 'answer_id',
             (select o.answer_id from shopbot.bot_outbox o
-              where o.workspace_id = p_workspace_id and o.provider = p_provider and o.chat_id = chat
+              where o.workspace_id = p_workspace_id and o.bot_id = bot.bot_id and o.chat_id = chat
                 and o.inbound_provider_message_id = inbound));
     end if;
 
     decision := shopbot.decide(bot, state, p_message, now_ts);
     slot := greatest(now_ts, state.next_answer_at);
     if decision.response is not null then
-        insert into shopbot.bot_outbox (workspace_id, provider, chat_id, inbound_provider_message_id, inbound_kind, seq,
-                                        text, buttons, response_hash, trace_id, created_at, next_retry_at, updated_at)
-        values (p_workspace_id, p_provider, chat, inbound, p_message->>'kind', arrived,
+        insert into shopbot.bot_outbox (workspace_id, bot_id, provider, chat_id, inbound_provider_message_id,
+                                        inbound_kind, seq, text, buttons, response_hash, trace_id, created_at,
+                                        next_retry_at, updated_at)
+        values (p_workspace_id, bot.bot_id, p_provider, chat, inbound, p_message->>'kind', arrived,
                 decision.response, decision.buttons,
                 encode(sha256(convert_to(decision.response || decision.buttons::text, 'UTF8')), 'hex'),
                 p_trace_id, now_ts, slot, now_ts)
@@ -8932,11 +10287,13 @@ begin
        set state = decision.state_after, context = decision.context, expires_at = decision.expires_at,
            updated_at = now_ts, next_answer_at = case when made is null then s.next_answer_at
                                                       else slot + interval '1 second' / bot.chat_rps::float8 end
-     where s.workspace_id = p_workspace_id and s.provider = p_provider and s.chat_id = chat;
-    insert into shopbot.bot_logs (workspace_id, ts, provider, chat_id, inbound_provider_message_id, message_text,
+     where s.workspace_id = p_workspace_id and s.bot_id = bot.bot_id and s.chat_id = chat;
+    insert into shopbot.bot_logs (workspace_id, ts, bot_id, provider, chat_id, inbound_provider_message_id,
+                                  message_text,
                                   outcome, matched_rule_id, rule_version, state_before, state_after, response_preview,
                                   meta)
-    values (p_workspace_id, now_ts, p_provider, chat, inbound, left(coalesce(p_message->>'shown_text', ''), 1000),
+    values (p_workspace_id, now_ts, bot.bot_id, p_provider, chat, inbound,
+            left(coalesce(p_message->>'shown_text', ''), 1000),
             decision.outcome, decision.rule_id, decision.rule_version, decision.state_before, decision.state_after,
             decision.preview, jsonb_strip_nulls(jsonb_build_object(
                 'trace_id', p_trace_id, 'idempotency_key', p_provider || ':' || chat || ':' || inbound,
@@ -8954,15 +10311,17 @@ $$;
 
 
 --
--- Name: keep_poison(uuid, text, uuid, text, text, text); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: keep_poison(uuid, text, uuid, text, text, text, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.keep_poison(p_workspace_id uuid, p_provider text, p_endpoint_id uuid, p_problem text, p_body_hash text, p_body text) RETURNS bigint
+CREATE FUNCTION shopbot.keep_poison(p_workspace_id uuid, p_provider text, p_endpoint_id uuid, p_problem text, p_body_hash text, p_body text, p_bot_id uuid DEFAULT NULL::uuid) RETURNS bigint
     LANGUAGE sql
     AS $$
     select bus.publish(p_workspace_id, 'shopbot', jsonb_build_object('provider', p_provider, 'outcome', 'poison'));
-    insert into shopbot.bot_poison as p (workspace_id, provider, endpoint_id, problem, body_hash, body)
-    values (p_workspace_id, p_provider, p_endpoint_id, left(p_problem, 500), p_body_hash, left(p_body, 16384))
+    insert into shopbot.bot_poison as p (workspace_id, provider, bot_id, endpoint_id, problem, body_hash, body)
+    values (p_workspace_id, p_provider, coalesce(p_bot_id, shopbot.first_bot(p_workspace_id, p_provider)),
+            p_endpoint_id,
+            left(p_problem, 500), p_body_hash, left(p_body, 16384))
     on conflict on constraint poison_is_kept_once do update
        set seen_count = p.seen_count + 1, last_seen_at = platform.now()
     returning p.seen_count
@@ -9016,22 +10375,28 @@ declare
 begin
     -- All in one order: the late ones of one sender may be another's own.
     perform from shopbot.bot_outbox o
-      join unnest(p_workspace_ids, p_answer_ids) g (workspace_id, id) on o.workspace_id = g.workspace_id and o.answer_id = g.id
+      join unnest(p_workspace_ids, p_answer_ids) g (workspace_id, id) on o.workspace_id = g.workspace_id
+          and o.answer_id = g.id
      order by o.workspace_id, o.answer_id for no key update of o;
     with finished as (
         update shopbot.bot_outbox o
-           set status = 'sent', provider_message_id = g.message, sent_at = g.at, claim_token = null, claimed_until = null, last_error = null,
+           set status = 'sent', provider_message_id = g.message, sent_at = g.at, claim_token = null,
+               claimed_until = null, last_error = null,
                updated_at = now_ts
-          from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids, p_sent_at) g (workspace_id, id, token, message, at)
-         where o.workspace_id = g.workspace_id and o.answer_id = g.id and o.status = 'sending' and o.claim_token = g.token
+          from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids, p_sent_at) g (workspace_id,
+                  id, token, message, at)
+         where o.workspace_id = g.workspace_id and o.answer_id = g.id and o.status = 'sending'
+           and o.claim_token = g.token
         returning o.workspace_id, o.answer_id
     ), told as (
-        select bus.publish(f.workspace_id, 'shopbot', jsonb_build_object('sent', count(*))) from finished f group by f.workspace_id
+        select bus.publish(f.workspace_id, 'shopbot', jsonb_build_object('sent', count(*))) from finished f
+         group by f.workspace_id
     )
     select array_agg(f.answer_id) into done from finished f left join told on false;
     return query select i, 'sent' from unnest(done) i;
     for lost in
-        select g.* from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids, p_sent_at) g (workspace_id, id, token, message, at)
+        select g.* from unnest(p_workspace_ids, p_answer_ids, p_claim_tokens, p_provider_message_ids,
+                               p_sent_at) g (workspace_id, id, token, message, at)
          where g.id <> all (coalesce(done, '{}')) order by g.workspace_id, g.id
     loop
         answer_id := lost.id;
@@ -9094,12 +10459,14 @@ begin
                and not coalesce(p_versions, '{}') ? r.rule_id and (r.state is null or r.state = p_state)
             union all
             select r from jsonb_each_text(coalesce(p_versions, '{}')) v
-              join shopbot.bot_rules r on r.workspace_id = p_workspace_id and r.rule_id = v.key and r.version = v.value::int
+              join shopbot.bot_rules r on r.workspace_id = p_workspace_id and r.rule_id = v.key
+                  and r.version = v.value::int
              where r.state is null or r.state = p_state
         )
         select c.rule, k.keyword, s.step
           from rules c
-          left join lateral (select w.keyword from unnest((c.rule).keywords) w (keyword) where position(w.keyword in p_folded) > 0
+          left join lateral (select w.keyword from unnest((c.rule).keywords) w (keyword)
+                             where position(w.keyword in p_folded) > 0
                               order by char_length(w.keyword) desc, w.keyword collate "C" limit 1) k on true
          cross join lateral (select case
              when (c.rule).state is null then case when k.keyword is not null then 3 end
@@ -9114,7 +10481,8 @@ begin
         if match.step is null then
             match.rule := candidate.rule;
             match.step := (array['state', 'capture', 'any_time', 're_ask'])[candidate.step];
-            match.why := jsonb_strip_nulls(jsonb_build_object('step', match.step, 'keyword', candidate.keyword, 'decided_by', 'only_match'));
+            match.why := jsonb_strip_nulls(jsonb_build_object('step', match.step, 'keyword', candidate.keyword,
+                                                              'decided_by', 'only_match'));
             other := candidate;
         elsif candidate.step = other.step then
             match.why := match.why || jsonb_build_object('over', (candidate.rule).rule_id, 'decided_by', case
@@ -9141,13 +10509,14 @@ CREATE FUNCTION shopbot.next_answer_at(p_workspace_id uuid DEFAULT NULL::uuid) R
     -- As claim_answers counts: one more answer fits into the burst.
     select min(greatest(h.next_retry_at, b.closed_until,
                         b.next_allowed_at
-                            - greatest(interval '0', interval '200 milliseconds' - interval '1 second' / b.rate_rps::float8)))
+                            - greatest(interval '0',
+                                       interval '200 milliseconds' - interval '1 second' / b.rate_rps::float8)))
       from shopbot.bots b
       join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id and r.enabled
       join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
      cross join lateral (
            select distinct on (o.chat_id) o.status, o.next_retry_at from shopbot.bot_outbox o
-            where o.workspace_id = b.workspace_id and o.provider = b.provider and o.phase = 'open'
+            where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
             order by o.chat_id, o.seq) h
      where (p_workspace_id is null or b.workspace_id = p_workspace_id) and h.status in ('queued', 'retry')
 $$;
@@ -9161,7 +10530,9 @@ CREATE FUNCTION shopbot.read_rule(p_workspace_id uuid, p_rule jsonb) RETURNS sho
     LANGUAGE plpgsql STABLE
     AS $_$
 declare
-    known constant text[] := '{rule_id,intent,pattern,priority,max_turns,state,capture,check_pattern,response_template,re_ask_template,buttons,next_state}';
+    known constant text[] :=
+        '{rule_id,intent,pattern,priority,max_turns,state,capture,check_pattern,
+          response_template,re_ask_template,buttons,next_state}';
     field text;
     rule shopbot.bot_rules;
 begin
@@ -9173,7 +10544,8 @@ begin
         raise exception 'there is no field `%`; %', left(field, 50), platform.near_names(left(field, 50), known)
             using errcode = 'ZD001', column = left(field, 50);
     end if;
-    select k into field from unnest('{rule_id,intent,state,capture,check_pattern,response_template,re_ask_template,next_state}'::text[]) k
+    select k into field
+      from unnest('{rule_id,intent,state,capture,check_pattern,response_template,re_ask_template,next_state}'::text[]) k
      where jsonb_typeof(coalesce(p_rule->k, 'null')) not in ('string', 'null')
         or (k in ('rule_id', 'intent', 'response_template') and p_rule->>k is null) limit 1;
     if field is not null then
@@ -9191,35 +10563,48 @@ begin
     rule.buttons := coalesce(nullif(rule.buttons, 'null'), '[]');
     rule.keywords := shopbot.fold_keywords(rule.pattern);
     select w.field into field from (values
-        ('rule_id', rule.rule_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'), ('intent', rule.intent ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
-        ('state', rule.state ~ '^[a-z][a-z0-9_]{0,49}$' and rule.state <> 'default'), ('next_state', rule.next_state ~ '^[a-z][a-z0-9_]{0,49}$'),
-        ('capture', rule.capture ~ '^[a-z][a-z0-9_]{0,39}$' and rule.capture not in ('customer_name', 'turns'))) w (field, is_plain)
+        ('rule_id', rule.rule_id ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
+            ('intent', rule.intent ~ '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$'),
+        ('state', rule.state ~ '^[a-z][a-z0-9_]{0,49}$' and rule.state <> 'default'),
+            ('next_state', rule.next_state ~ '^[a-z][a-z0-9_]{0,49}$'),
+        ('capture', rule.capture ~ '^[a-z][a-z0-9_]{0,39}$'
+         and rule.capture not in ('customer_name', 'turns'))) w (field, is_plain)
      where not w.is_plain limit 1;
     if field is not null then
         raise exception '`%` is a plain name of its own: letters, digits and underscores, a letter first', field
             using errcode = 'ZD001', column = field;
     elsif not shopbot.is_pattern(rule.pattern) then
-        raise exception '`pattern` is {"keywords": [...], "mode": "contains"}, with at most 100 keywords that are not empty'
+        raise exception
+            '`pattern` is {"keywords": [...], "mode": "contains"}, with at most 100 keywords that are not empty'
             using errcode = 'ZD001', column = 'pattern';
     elsif rule.keywords = '{}' and rule.capture is null then
-        raise exception 'a rule that captures nothing has at least one keyword' using errcode = 'ZD001', column = 'pattern';
+        raise exception 'a rule that captures nothing has at least one keyword' using errcode = 'ZD001',
+            column = 'pattern';
     elsif rule.max_turns < 2 then
         raise exception '`max_turns` is at least 2' using errcode = 'ZD001', column = 'max_turns';
     elsif rule.capture is not null and rule.state is null then
-        raise exception 'a rule captures in a state: name the `state` in which the customer is asked' using errcode = 'ZD001', column = 'state';
+        raise exception 'a rule captures in a state: name the `state` in which the customer is asked'
+            using errcode = 'ZD001', column = 'state';
     elsif rule.check_pattern is not null and not shopbot.is_check_pattern(rule.check_pattern) then
-        raise exception '`check_pattern` is a regular expression of at most 200 characters without back-references, and this one is not'
+        raise exception
+            '`check_pattern` is a regular expression of at most 200 characters without '
+            'back-references, and this one is not'
             using errcode = 'ZD001', column = 'check_pattern';
     elsif rule.check_pattern is not null and rule.capture is null then
         raise exception 'there is nothing to check without `capture`' using errcode = 'ZD001', column = 'check_pattern';
     elsif (rule.check_pattern is null) <> (rule.re_ask_template is null) then
-        raise exception '`check_pattern` and `re_ask_template` go together' using errcode = 'ZD001', column = 're_ask_template';
+        raise exception '`check_pattern` and `re_ask_template` go together' using errcode = 'ZD001',
+            column = 're_ask_template';
     elsif char_length(rule.response_template) not between 1 and 3000 then
-        raise exception '`response_template` has 1 to 3000 characters' using errcode = 'ZD001', column = 'response_template';
+        raise exception '`response_template` has 1 to 3000 characters' using errcode = 'ZD001',
+            column = 'response_template';
     elsif char_length(rule.re_ask_template) not between 1 and 3000 then
-        raise exception '`re_ask_template` has 1 to 3000 characters' using errcode = 'ZD001', column = 're_ask_template';
+        raise exception '`re_ask_template` has 1 to 3000 characters' using errcode = 'ZD001',
+            column = 're_ask_template';
     elsif not shopbot.is_quick_replies(rule.buttons) then
-        raise exception '`buttons` is a list of rows, a row a list of 1 to 7 {"text", "payload"?}; what comes back has at most 64 bytes'
+        raise exception
+            '`buttons` is a list of rows, a row a list of 1 to 7 {"text", "payload"?}; what comes back '
+            'has at most 64 bytes'
             using errcode = 'ZD001', column = 'buttons';
     end if;
     return rule;
@@ -9277,10 +10662,10 @@ begin
     end if;
     -- The bot before its answers, here as everywhere.
     if is_bots then
-        perform shopbot.close_bot(p_workspace_id, answer.provider, now_ts + greatest(asked, 2) * interval '1 second',
+        perform shopbot.close_bot(p_workspace_id, answer.bot_id, now_ts + greatest(asked, 2) * interval '1 second',
                                   error->>'code');
     end if;
-    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = answer.provider;
+    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.bot_id = answer.bot_id;
     select * into answer from shopbot.bot_outbox o
      where o.workspace_id = p_workspace_id and o.answer_id = p_answer_id and o.status = 'sending'
        and o.claim_token = p_claim_token
@@ -9359,15 +10744,15 @@ $$;
 
 
 --
--- Name: take_message(uuid, text, jsonb, text); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: take_message(uuid, text, jsonb, text, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.take_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text) RETURNS jsonb
+CREATE FUNCTION shopbot.take_message(p_workspace_id uuid, p_provider text, p_message jsonb, p_trace_id text, p_bot_id uuid DEFAULT NULL::uuid) RETURNS jsonb
     LANGUAGE plpgsql
     AS $$
 begin
     perform set_config('role', 'beresta_app', true), set_config('platform.workspace_id', p_workspace_id::text, true);
-    return shopbot.handle_message(p_workspace_id, p_provider, p_message, p_trace_id);
+    return shopbot.handle_message(p_workspace_id, p_provider, p_message, p_trace_id, null, p_bot_id);
 end
 $$;
 
@@ -9401,7 +10786,8 @@ $$;
 CREATE FUNCTION shopbot.template_names(p_template text) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    select coalesce(array_agg(case when position('}}' in t.piece) > 0 then btrim(split_part(t.piece, '}}', 1)) else '{{' || t.piece end
+    select coalesce(array_agg(case when position('}}' in t.piece) > 0 then btrim(split_part(t.piece, '}}', 1))
+                              else '{{' || t.piece end
                               order by t.n), '{}')
       from string_to_table(p_template, '{{') with ordinality t (piece, n)
      where t.n > 1
@@ -9409,20 +10795,23 @@ $$;
 
 
 --
--- Name: try_message(uuid, text, jsonb, jsonb, timestamp with time zone); Type: FUNCTION; Schema: shopbot; Owner: -
+-- Name: try_message(uuid, text, jsonb, jsonb, timestamp with time zone, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.try_message(p_workspace_id uuid, p_provider text, p_state jsonb, p_message jsonb, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS jsonb
+CREATE FUNCTION shopbot.try_message(p_workspace_id uuid, p_provider text, p_state jsonb, p_message jsonb, p_now timestamp with time zone DEFAULT NULL::timestamp with time zone, p_bot_id uuid DEFAULT NULL::uuid) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     AS $$
 declare
     bot shopbot.bots;
 begin
-    select * into bot from shopbot.bots b where b.workspace_id = p_workspace_id and b.provider = p_provider;
+    select * into bot from shopbot.bots b
+     where b.workspace_id = p_workspace_id and b.provider = p_provider
+       and b.bot_id = coalesce(p_bot_id, shopbot.first_bot(p_workspace_id, p_provider));
     if not found then
         raise exception 'there is no % bot in this workspace', p_provider using errcode = 'ZD004';
     end if;
-    return to_jsonb(shopbot.decide(bot, jsonb_populate_record(null::shopbot.bot_state, p_state), p_message, coalesce(p_now, platform.now())));
+    return to_jsonb(shopbot.decide(bot, jsonb_populate_record(null::shopbot.bot_state, p_state), p_message,
+                                   coalesce(p_now, platform.now())));
 end
 $$;
 
@@ -10250,6 +11639,45 @@ ALTER TABLE actions.chats ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
 
 
 --
+-- Name: forgettings; Type: TABLE; Schema: audit; Owner: -
+--
+
+CREATE TABLE audit.forgettings (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    kind text NOT NULL,
+    chat_id bigint,
+    asked_by text,
+    counts jsonb NOT NULL,
+    CONSTRAINT forgetting_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text, 'retention'::text])))
+);
+
+ALTER TABLE ONLY audit.forgettings FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE forgettings; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON TABLE audit.forgettings IS 'That something was forgotten, by whom and how much of it; never what it was.';
+
+
+--
+-- Name: forgettings_id_seq; Type: SEQUENCE; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.forgettings ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME audit.forgettings_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: forgotten; Type: TABLE; Schema: bus; Owner: -
 --
 
@@ -10329,6 +11757,172 @@ CREATE TABLE bus.messages_default (
 
 
 --
+-- Name: blob_objects; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.blob_objects (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    sha256 text NOT NULL,
+    bytes bigint NOT NULL,
+    mime text,
+    object_key text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT blob_is_a_sha256 CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY content.blob_objects FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE blob_objects; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.blob_objects IS 'Bytes in object storage, once for each content of a workspace.';
+
+
+--
+-- Name: blob_objects_id_seq; Type: SEQUENCE; Schema: content; Owner: -
+--
+
+ALTER TABLE content.blob_objects ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME content.blob_objects_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: document_sources; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.document_sources (
+    workspace_id uuid NOT NULL,
+    document_id bigint NOT NULL,
+    message_fk bigint NOT NULL
+);
+
+ALTER TABLE ONLY content.document_sources FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE document_sources; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.document_sources IS 'The messages that share a page or a file: the document goes with the last of them.';
+
+
+--
+-- Name: documents_id_seq; Type: SEQUENCE; Schema: content; Owner: -
+--
+
+ALTER TABLE content.documents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME content.documents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: object_garbage; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.object_garbage (
+    workspace_id uuid NOT NULL,
+    object_key text NOT NULL,
+    is_dropped boolean DEFAULT false NOT NULL,
+    since timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY content.object_garbage FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE object_garbage; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.object_garbage IS 'Objects whose blob is gone, until they are removed from object storage (is_dropped); and objects that are being written and have no blob yet.';
+
+
+--
+-- Name: url_fetches; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.url_fetches (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    url_id bigint NOT NULL,
+    fetched_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    status_code integer,
+    final_url text,
+    etag text,
+    last_modified text,
+    content_type text,
+    bytes bigint,
+    blob_object_id bigint,
+    error text
+);
+
+ALTER TABLE ONLY content.url_fetches FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE url_fetches; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.url_fetches IS 'Every attempt at a page, and what came of it.';
+
+
+--
+-- Name: url_fetches_id_seq; Type: SEQUENCE; Schema: content; Owner: -
+--
+
+ALTER TABLE content.url_fetches ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME content.url_fetches_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: urls; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.urls (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    normalized_url text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT url_bounded CHECK (((octet_length(normalized_url) >= 1) AND (octet_length(normalized_url) <= 2048)))
+);
+
+ALTER TABLE ONLY content.urls FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: urls_id_seq; Type: SEQUENCE; Schema: content; Owner: -
+--
+
+ALTER TABLE content.urls ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME content.urls_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: api_tokens; Type: TABLE; Schema: core; Owner: -
 --
 
@@ -10370,6 +11964,61 @@ COMMENT ON COLUMN core.api_tokens.scopes IS 'What it may do: scopes of modules (
 --
 
 COMMENT ON COLUMN core.api_tokens.person IS 'Whose token it is, by the name they have in their workspace; null for a program.';
+
+
+--
+-- Name: bot_transport_config; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.bot_transport_config (
+    workspace_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    mode text DEFAULT 'auto'::text NOT NULL,
+    webhook_url text,
+    webhook_secret_ref text,
+    pending_max integer DEFAULT 100 NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT transport_mode_known CHECK ((mode = ANY (ARRAY['webhook'::text, 'polling'::text, 'auto'::text]))),
+    CONSTRAINT transport_pending_bounded CHECK (((pending_max >= 1) AND (pending_max <= 100000))),
+    CONSTRAINT transport_secret_is_a_reference CHECK ((webhook_secret_ref ~ '^(env|file):.+'::text)),
+    CONSTRAINT transport_url_is_https CHECK (((webhook_url ~ '^https?://'::text) AND (char_length(webhook_url) <= 2000)))
+);
+
+ALTER TABLE ONLY core.bot_transport_config FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_transport_config; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.bot_transport_config IS 'How the updates of a bot are to come: auto means the webhook, and polling while it does not work.';
+
+
+--
+-- Name: bot_transport_state; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.bot_transport_state (
+    workspace_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    mode text NOT NULL,
+    since timestamp with time zone DEFAULT platform.now() NOT NULL,
+    last_update_id bigint,
+    pending integer,
+    failures integer DEFAULT 0 NOT NULL,
+    checked_at timestamp with time zone,
+    last_error text,
+    CONSTRAINT transport_state_known CHECK ((mode = ANY (ARRAY['webhook'::text, 'polling'::text])))
+);
+
+ALTER TABLE ONLY core.bot_transport_state FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_transport_state; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.bot_transport_state IS 'How they come now, written by the watchdog (WF11) and by whoever takes an update.';
 
 
 --
@@ -10455,6 +12104,55 @@ COMMENT ON TABLE core.endpoint_rates IS 'How much of its rate each endpoint has 
 
 
 --
+-- Name: tenant_chats; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.tenant_chats (
+    workspace_id uuid NOT NULL,
+    chat_id bigint NOT NULL,
+    bot_id uuid,
+    status text DEFAULT 'active'::text NOT NULL,
+    registered_by bigint,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT tenant_chat_status_known CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY core.tenant_chats FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE tenant_chats; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.tenant_chats IS 'Groups and channels whose content is kept. Before a chat is registered only the raw update is stored, and it expires.';
+
+
+--
+-- Name: tenant_users; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.tenant_users (
+    workspace_id uuid NOT NULL,
+    tg_user_id bigint NOT NULL,
+    role text DEFAULT 'user'::text NOT NULL,
+    name text,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT tenant_user_id_positive CHECK ((tg_user_id > 0)),
+    CONSTRAINT tenant_user_name_short CHECK ((char_length(name) <= 200)),
+    CONSTRAINT tenant_user_role_known CHECK ((role = ANY (ARRAY['admin'::text, 'user'::text, 'blocked'::text])))
+);
+
+ALTER TABLE ONLY core.tenant_users FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE tenant_users; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.tenant_users IS 'The allowlist: nobody else gets an answer or has a private document.';
+
+
+--
 -- Name: workspace_endpoints; Type: TABLE; Schema: core; Owner: -
 --
 
@@ -10520,6 +12218,66 @@ COMMENT ON TABLE core.workspaces IS 'The tenants. Everything else that a team ow
 
 
 --
+-- Name: chunks; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.chunks (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    document_id bigint NOT NULL,
+    chunk_no integer NOT NULL,
+    text text NOT NULL,
+    context text DEFAULT ''::text NOT NULL,
+    text_sha256 text NOT NULL,
+    start_char integer NOT NULL,
+    end_char integer NOT NULL,
+    mark jsonb,
+    version integer NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT chunk_has_a_place CHECK (((start_char >= 0) AND (end_char > start_char))),
+    CONSTRAINT chunk_has_text CHECK ((text <> ''::text)),
+    CONSTRAINT chunk_number_not_negative CHECK ((chunk_no >= 0))
+);
+
+ALTER TABLE ONLY kg.chunks FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chunks; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.chunks IS 'Pieces of documents: what is found and cited.';
+
+
+--
+-- Name: COLUMN chunks.context; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunks.context IS 'Facts of the document (title, chat, author, date) that are indexed with the text and are not part of it.';
+
+
+--
+-- Name: COLUMN chunks.mark; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunks.mark IS 'The page, slide or sheet where it begins.';
+
+
+--
+-- Name: chunks_id_seq; Type: SEQUENCE; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.chunks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME kg.chunks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: alerts; Type: TABLE; Schema: ops; Owner: -
 --
 
@@ -10553,6 +12311,43 @@ ALTER TABLE ONLY ops.alerts FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE ops.alerts IS 'What is wrong in a workspace, one row for each subject, and what was wrong before; kept by ops.check_alerts.';
+
+
+--
+-- Name: bot_transport_events; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.bot_transport_events (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    bot_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    event text NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY ops.bot_transport_events FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE bot_transport_events; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.bot_transport_events IS 'Changes of transport: repaired, switched to polling, switched back.';
+
+
+--
+-- Name: bot_transport_events_id_seq; Type: SEQUENCE; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.bot_transport_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.bot_transport_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 
 --
@@ -10915,6 +12710,46 @@ CREATE TABLE ops.webhook_attempts_default (
     answer text,
     error text,
     CONSTRAINT attempt_outcome_known CHECK ((outcome = ANY (ARRAY['delivered'::text, 'retry'::text, 'dead'::text, 'failed'::text, 'late'::text, 'lease_expired'::text, 'possible_duplicate'::text])))
+);
+
+
+--
+-- Name: webhook_health_snapshots; Type: TABLE; Schema: ops; Owner: -
+--
+
+CREATE TABLE ops.webhook_health_snapshots (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    bot_id uuid NOT NULL,
+    ts timestamp with time zone DEFAULT platform.now() NOT NULL,
+    url text,
+    pending integer,
+    last_error text,
+    last_error_at timestamp with time zone,
+    verdict text NOT NULL
+);
+
+ALTER TABLE ONLY ops.webhook_health_snapshots FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE webhook_health_snapshots; Type: COMMENT; Schema: ops; Owner: -
+--
+
+COMMENT ON TABLE ops.webhook_health_snapshots IS 'What getWebhookInfo said each time the watchdog asked.';
+
+
+--
+-- Name: webhook_health_snapshots_id_seq; Type: SEQUENCE; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.webhook_health_snapshots ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ops.webhook_health_snapshots_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 
@@ -11577,6 +13412,79 @@ COMMENT ON TABLE posting.queue_heads IS 'No delivery under way in this channel i
 
 
 --
+-- Name: telegram_update_keys; Type: TABLE; Schema: raw; Owner: -
+--
+
+CREATE TABLE raw.telegram_update_keys (
+    workspace_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    update_id bigint NOT NULL,
+    raw_id bigint NOT NULL,
+    job_id bigint NOT NULL
+);
+
+ALTER TABLE ONLY raw.telegram_update_keys FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE telegram_update_keys; Type: COMMENT; Schema: raw; Owner: -
+--
+
+COMMENT ON TABLE raw.telegram_update_keys IS 'The receipt of an update: the same update_id again leads to the same job and to nothing new.';
+
+
+--
+-- Name: telegram_updates; Type: TABLE; Schema: raw; Owner: -
+--
+
+CREATE TABLE raw.telegram_updates (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    bot_id uuid NOT NULL,
+    update_id bigint,
+    chat_id bigint,
+    received_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    body jsonb,
+    unread bytea,
+    problem text,
+    processed_at timestamp with time zone,
+    trace_id text,
+    CONSTRAINT raw_update_is_json_or_bytes CHECK ((num_nonnulls(body, unread) = 1)),
+    CONSTRAINT raw_update_unread_has_a_problem CHECK (((unread IS NULL) OR (problem IS NOT NULL)))
+);
+
+ALTER TABLE ONLY raw.telegram_updates FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE telegram_updates; Type: COMMENT; Schema: raw; Owner: -
+--
+
+COMMENT ON TABLE raw.telegram_updates IS 'Every update that came with the right secret, whole. Expires by the policy of its chat.';
+
+
+--
+-- Name: COLUMN telegram_updates.unread; Type: COMMENT; Schema: raw; Owner: -
+--
+
+COMMENT ON COLUMN raw.telegram_updates.unread IS 'What is not JSON, or cannot be stored as such.';
+
+
+--
+-- Name: telegram_updates_id_seq; Type: SEQUENCE; Schema: raw; Owner: -
+--
+
+ALTER TABLE raw.telegram_updates ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME raw.telegram_updates_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
 -- Name: bot_inbox; Type: TABLE; Schema: shopbot; Owner: -
 --
 
@@ -11590,6 +13498,7 @@ CREATE TABLE shopbot.bot_inbox (
     kind text NOT NULL,
     is_from_bot boolean DEFAULT false NOT NULL,
     trace_id text,
+    bot_id uuid NOT NULL,
     CONSTRAINT inbound_id_short CHECK (((octet_length(provider_message_id) >= 1) AND (octet_length(provider_message_id) <= 512))),
     CONSTRAINT inbound_kind_known CHECK ((kind = ANY (ARRAY['text'::text, 'button'::text, 'start'::text, 'other'::text])))
 );
@@ -11637,6 +13546,7 @@ CREATE TABLE shopbot.bot_logs (
     state_after text NOT NULL,
     response_preview text,
     meta jsonb DEFAULT '{}'::jsonb NOT NULL,
+    bot_id uuid,
     CONSTRAINT log_outcome_known CHECK ((outcome = ANY (ARRAY['answered'::text, 're_asked'::text, 'fallback'::text, 'escalated'::text, 'greeted'::text, 'unsupported'::text, 'muted'::text]))),
     CONSTRAINT log_rule_has_its_version CHECK (((matched_rule_id IS NULL) = (rule_version IS NULL)))
 )
@@ -11690,6 +13600,7 @@ CREATE TABLE shopbot.bot_logs_default (
     state_after text CONSTRAINT bot_logs_state_after_not_null NOT NULL,
     response_preview text,
     meta jsonb DEFAULT '{}'::jsonb CONSTRAINT bot_logs_meta_not_null NOT NULL,
+    bot_id uuid,
     CONSTRAINT log_outcome_known CHECK ((outcome = ANY (ARRAY['answered'::text, 're_asked'::text, 'fallback'::text, 'escalated'::text, 'greeted'::text, 'unsupported'::text, 'muted'::text]))),
     CONSTRAINT log_rule_has_its_version CHECK (((matched_rule_id IS NULL) = (rule_version IS NULL)))
 );
@@ -11710,6 +13621,7 @@ CREATE TABLE shopbot.bot_poison (
     problem text NOT NULL,
     body_hash text NOT NULL,
     body text NOT NULL,
+    bot_id uuid,
     CONSTRAINT poison_hash_is_a_sha256 CHECK ((body_hash ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT poison_provider_known CHECK ((provider = ANY (ARRAY['max'::text, 'telegram'::text])))
 );
@@ -11722,6 +13634,342 @@ ALTER TABLE ONLY shopbot.bot_poison FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE shopbot.bot_poison IS 'Updates that were acknowledged and could not be handled, redacted: the provider would only send them again.';
+
+
+--
+-- Name: chat_member_events; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.chat_member_events (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    chat_id bigint NOT NULL,
+    tg_user_id bigint NOT NULL,
+    status text NOT NULL,
+    is_member boolean NOT NULL,
+    at timestamp with time zone NOT NULL,
+    source text NOT NULL
+);
+
+ALTER TABLE ONLY tg.chat_member_events FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chat_member_events; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.chat_member_events IS 'Who came and went, as Telegram told it.';
+
+
+--
+-- Name: chat_member_events_id_seq; Type: SEQUENCE; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.chat_member_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tg.chat_member_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: chat_memberships_current; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.chat_memberships_current (
+    workspace_id uuid NOT NULL,
+    chat_id bigint NOT NULL,
+    tg_user_id bigint NOT NULL,
+    status text NOT NULL,
+    is_member boolean NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    proved_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY tg.chat_memberships_current FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chat_memberships_current; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.chat_memberships_current IS 'Who is a member now. The latest event decides, whatever the order in which events came.';
+
+
+--
+-- Name: COLUMN chat_memberships_current.proved_at; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.chat_memberships_current.proved_at IS 'The last time that something showed it: an event, a message, getChatMember.';
+
+
+--
+-- Name: chats; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.chats (
+    workspace_id uuid NOT NULL,
+    chat_id bigint NOT NULL,
+    type text NOT NULL,
+    title text,
+    username text,
+    is_forum boolean DEFAULT false NOT NULL,
+    migrated_to bigint,
+    bot_is_here boolean DEFAULT true NOT NULL,
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY tg.chats FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: COLUMN chats.migrated_to; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.chats.migrated_to IS 'The supergroup that the group became; its content moved there.';
+
+
+--
+-- Name: file_instances; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.file_instances (
+    workspace_id uuid NOT NULL,
+    bot_id uuid NOT NULL,
+    file_id text NOT NULL,
+    file_unique_id text NOT NULL,
+    tg_file_path text,
+    last_seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT file_id_short CHECK (((char_length(file_id) >= 1) AND (char_length(file_id) <= 500)))
+);
+
+ALTER TABLE ONLY tg.file_instances FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE file_instances; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.file_instances IS 'The names by which a bot can ask for a file: a file_id is valid for one bot only.';
+
+
+--
+-- Name: files; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.files (
+    workspace_id uuid NOT NULL,
+    file_unique_id text NOT NULL,
+    kind text NOT NULL,
+    mime text,
+    file_name text,
+    bytes bigint,
+    blob_object_id bigint,
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT file_unique_id_short CHECK (((char_length(file_unique_id) >= 1) AND (char_length(file_unique_id) <= 200)))
+);
+
+ALTER TABLE ONLY tg.files FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE files; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.files IS 'A file of Telegram, whoever shared it: downloaded once in a workspace.';
+
+
+--
+-- Name: forgotten; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.forgotten (
+    workspace_id uuid NOT NULL,
+    kind text NOT NULL,
+    chat_id bigint NOT NULL,
+    subject bigint NOT NULL,
+    at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT forgotten_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text])))
+);
+
+ALTER TABLE ONLY tg.forgotten FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE forgotten; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.forgotten IS 'What was forgotten stays so: an update that comes late, or again, does not bring it back. Numbers only, nothing that was said.';
+
+
+--
+-- Name: message_attachments; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.message_attachments (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    message_version_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    kind text NOT NULL,
+    file_unique_id text NOT NULL,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY tg.message_attachments FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: message_attachments_id_seq; Type: SEQUENCE; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.message_attachments ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tg.message_attachments_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: message_links; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.message_links (
+    workspace_id uuid NOT NULL,
+    message_version_id bigint NOT NULL,
+    link_no integer NOT NULL,
+    url text NOT NULL,
+    normalized_url text,
+    CONSTRAINT link_bounded CHECK ((octet_length(url) <= 4096))
+);
+
+ALTER TABLE ONLY tg.message_links FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE message_links; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.message_links IS 'The links of a version, as they were written, in their order.';
+
+
+--
+-- Name: COLUMN message_links.normalized_url; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.message_links.normalized_url IS 'Null: it is no address that can be fetched.';
+
+
+--
+-- Name: message_versions; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.message_versions (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    message_fk bigint NOT NULL,
+    version_no integer NOT NULL,
+    said_at timestamp with time zone NOT NULL,
+    text text,
+    caption text,
+    normalized_text text,
+    entities jsonb,
+    payload jsonb NOT NULL,
+    payload_sha256 text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT version_number_positive CHECK ((version_no > 0))
+);
+
+ALTER TABLE ONLY tg.message_versions FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE message_versions; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.message_versions IS 'What a message said, each time it was said. Numbered in the order in which versions came; said_at tells which is the latest.';
+
+
+--
+-- Name: COLUMN message_versions.said_at; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.message_versions.said_at IS 'When it was sent or edited.';
+
+
+--
+-- Name: message_versions_id_seq; Type: SEQUENCE; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.message_versions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tg.message_versions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: messages_id_seq; Type: SEQUENCE; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.messages ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tg.messages_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: topics; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.topics (
+    workspace_id uuid NOT NULL,
+    chat_id bigint NOT NULL,
+    thread_id integer NOT NULL,
+    name text,
+    is_closed boolean DEFAULT false NOT NULL,
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY tg.topics FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE topics; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON TABLE tg.topics IS 'Topics of forums.';
+
+
+--
+-- Name: users; Type: TABLE; Schema: tg; Owner: -
+--
+
+CREATE TABLE tg.users (
+    workspace_id uuid NOT NULL,
+    tg_user_id bigint NOT NULL,
+    is_bot boolean DEFAULT false NOT NULL,
+    first_name text,
+    last_name text,
+    username text,
+    language_code text,
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+
+ALTER TABLE ONLY tg.users FORCE ROW LEVEL SECURITY;
 
 
 --
@@ -11848,6 +14096,14 @@ ALTER TABLE ONLY actions.messages
 
 
 --
+-- Name: forgettings forgettings_pkey; Type: CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.forgettings
+    ADD CONSTRAINT forgettings_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
 -- Name: forgotten forgotten_pkey; Type: CONSTRAINT; Schema: bus; Owner: -
 --
 
@@ -11869,6 +14125,94 @@ ALTER TABLE ONLY bus.messages
 
 ALTER TABLE ONLY bus.messages_default
     ADD CONSTRAINT messages_default_pkey PRIMARY KEY (workspace_id, topic, xid, id, ts);
+
+
+--
+-- Name: blob_objects blob_is_stored_once; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.blob_objects
+    ADD CONSTRAINT blob_is_stored_once UNIQUE (workspace_id, sha256);
+
+
+--
+-- Name: blob_objects blob_objects_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.blob_objects
+    ADD CONSTRAINT blob_objects_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: documents document_of_a_file_once; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT document_of_a_file_once UNIQUE (workspace_id, file_unique_id, chat_id);
+
+
+--
+-- Name: documents document_of_a_message_once; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT document_of_a_message_once UNIQUE (workspace_id, message_fk);
+
+
+--
+-- Name: documents document_of_a_url_once; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT document_of_a_url_once UNIQUE (workspace_id, url_id, chat_id);
+
+
+--
+-- Name: document_sources document_sources_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.document_sources
+    ADD CONSTRAINT document_sources_pkey PRIMARY KEY (workspace_id, document_id, message_fk);
+
+
+--
+-- Name: documents documents_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: object_garbage object_garbage_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.object_garbage
+    ADD CONSTRAINT object_garbage_pkey PRIMARY KEY (workspace_id, object_key);
+
+
+--
+-- Name: url_fetches url_fetches_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.url_fetches
+    ADD CONSTRAINT url_fetches_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: urls url_is_there_once; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.urls
+    ADD CONSTRAINT url_is_there_once UNIQUE (workspace_id, normalized_url);
+
+
+--
+-- Name: urls urls_pkey; Type: CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.urls
+    ADD CONSTRAINT urls_pkey PRIMARY KEY (workspace_id, id);
 
 
 --
@@ -11896,11 +14240,35 @@ ALTER TABLE ONLY core.bots
 
 
 --
+-- Name: bot_transport_config bot_transport_config_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bot_transport_config
+    ADD CONSTRAINT bot_transport_config_pkey PRIMARY KEY (workspace_id, bot_id);
+
+
+--
+-- Name: bot_transport_state bot_transport_state_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bot_transport_state
+    ADD CONSTRAINT bot_transport_state_pkey PRIMARY KEY (workspace_id, bot_id);
+
+
+--
 -- Name: bots bots_pkey; Type: CONSTRAINT; Schema: core; Owner: -
 --
 
 ALTER TABLE ONLY core.bots
     ADD CONSTRAINT bots_pkey PRIMARY KEY (workspace_id, bot_id);
+
+
+--
+-- Name: chat_policies chat_policies_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.chat_policies
+    ADD CONSTRAINT chat_policies_pkey PRIMARY KEY (workspace_id, chat_id);
 
 
 --
@@ -11917,6 +14285,22 @@ ALTER TABLE ONLY core.endpoint_rates
 
 ALTER TABLE ONLY core.webhook_subscriptions
     ADD CONSTRAINT subscription_name_is_unique UNIQUE (workspace_id, name);
+
+
+--
+-- Name: tenant_chats tenant_chats_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.tenant_chats
+    ADD CONSTRAINT tenant_chats_pkey PRIMARY KEY (workspace_id, chat_id);
+
+
+--
+-- Name: tenant_users tenant_users_pkey; Type: CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.tenant_users
+    ADD CONSTRAINT tenant_users_pkey PRIMARY KEY (workspace_id, tg_user_id);
 
 
 --
@@ -11952,11 +14336,35 @@ ALTER TABLE ONLY core.workspaces
 
 
 --
+-- Name: chunks chunk_is_there_once; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunks
+    ADD CONSTRAINT chunk_is_there_once UNIQUE (workspace_id, document_id, chunk_no);
+
+
+--
+-- Name: chunks chunks_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunks
+    ADD CONSTRAINT chunks_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
 -- Name: alerts alerts_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
 --
 
 ALTER TABLE ONLY ops.alerts
     ADD CONSTRAINT alerts_pkey PRIMARY KEY (workspace_id, module, alert, subject);
+
+
+--
+-- Name: bot_transport_events bot_transport_events_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.bot_transport_events
+    ADD CONSTRAINT bot_transport_events_pkey PRIMARY KEY (workspace_id, id);
 
 
 --
@@ -12069,6 +14477,14 @@ ALTER TABLE ONLY ops.webhook_attempts_default
 
 ALTER TABLE ONLY ops.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (workspace_id, delivery_id);
+
+
+--
+-- Name: webhook_health_snapshots webhook_health_snapshots_pkey; Type: CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_health_snapshots
+    ADD CONSTRAINT webhook_health_snapshots_pkey PRIMARY KEY (workspace_id, id);
 
 
 --
@@ -12392,11 +14808,27 @@ ALTER TABLE ONLY posting.queue_heads
 
 
 --
+-- Name: telegram_update_keys telegram_update_keys_pkey; Type: CONSTRAINT; Schema: raw; Owner: -
+--
+
+ALTER TABLE ONLY raw.telegram_update_keys
+    ADD CONSTRAINT telegram_update_keys_pkey PRIMARY KEY (workspace_id, bot_id, update_id);
+
+
+--
+-- Name: telegram_updates telegram_updates_pkey; Type: CONSTRAINT; Schema: raw; Owner: -
+--
+
+ALTER TABLE ONLY raw.telegram_updates
+    ADD CONSTRAINT telegram_updates_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
 -- Name: bot_inbox bot_inbox_pkey; Type: CONSTRAINT; Schema: shopbot; Owner: -
 --
 
 ALTER TABLE ONLY shopbot.bot_inbox
-    ADD CONSTRAINT bot_inbox_pkey PRIMARY KEY (workspace_id, provider, chat_id, provider_message_id);
+    ADD CONSTRAINT bot_inbox_pkey PRIMARY KEY (workspace_id, bot_id, chat_id, provider_message_id);
 
 
 --
@@ -12444,7 +14876,7 @@ ALTER TABLE ONLY shopbot.bot_rules
 --
 
 ALTER TABLE ONLY shopbot.bot_state
-    ADD CONSTRAINT bot_state_pkey PRIMARY KEY (workspace_id, provider, chat_id);
+    ADD CONSTRAINT bot_state_pkey PRIMARY KEY (workspace_id, bot_id, chat_id);
 
 
 --
@@ -12452,7 +14884,7 @@ ALTER TABLE ONLY shopbot.bot_state
 --
 
 ALTER TABLE ONLY shopbot.bots
-    ADD CONSTRAINT bots_pkey PRIMARY KEY (workspace_id, provider);
+    ADD CONSTRAINT bots_pkey PRIMARY KEY (workspace_id, bot_id);
 
 
 --
@@ -12460,7 +14892,7 @@ ALTER TABLE ONLY shopbot.bots
 --
 
 ALTER TABLE ONLY shopbot.bot_outbox
-    ADD CONSTRAINT one_answer_to_each_message UNIQUE (workspace_id, provider, chat_id, inbound_provider_message_id);
+    ADD CONSTRAINT one_answer_to_each_message UNIQUE (workspace_id, bot_id, chat_id, inbound_provider_message_id);
 
 
 --
@@ -12469,6 +14901,142 @@ ALTER TABLE ONLY shopbot.bot_outbox
 
 ALTER TABLE ONLY shopbot.bot_poison
     ADD CONSTRAINT poison_is_kept_once UNIQUE (workspace_id, provider, body_hash);
+
+
+--
+-- Name: message_attachments attachment_is_there_once; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_attachments
+    ADD CONSTRAINT attachment_is_there_once UNIQUE (workspace_id, message_version_id, "position");
+
+
+--
+-- Name: chat_member_events chat_member_events_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.chat_member_events
+    ADD CONSTRAINT chat_member_events_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: chat_memberships_current chat_memberships_current_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.chat_memberships_current
+    ADD CONSTRAINT chat_memberships_current_pkey PRIMARY KEY (workspace_id, chat_id, tg_user_id);
+
+
+--
+-- Name: chats chats_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.chats
+    ADD CONSTRAINT chats_pkey PRIMARY KEY (workspace_id, chat_id);
+
+
+--
+-- Name: file_instances file_instances_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.file_instances
+    ADD CONSTRAINT file_instances_pkey PRIMARY KEY (workspace_id, bot_id, file_id);
+
+
+--
+-- Name: files files_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.files
+    ADD CONSTRAINT files_pkey PRIMARY KEY (workspace_id, file_unique_id);
+
+
+--
+-- Name: forgotten forgotten_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.forgotten
+    ADD CONSTRAINT forgotten_pkey PRIMARY KEY (workspace_id, kind, chat_id, subject);
+
+
+--
+-- Name: chat_member_events member_event_is_there_once; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.chat_member_events
+    ADD CONSTRAINT member_event_is_there_once UNIQUE (workspace_id, chat_id, tg_user_id, at, status, source);
+
+
+--
+-- Name: message_attachments message_attachments_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_attachments
+    ADD CONSTRAINT message_attachments_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: messages message_is_there_once; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.messages
+    ADD CONSTRAINT message_is_there_once UNIQUE (workspace_id, chat_id, message_id);
+
+
+--
+-- Name: message_links message_links_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_links
+    ADD CONSTRAINT message_links_pkey PRIMARY KEY (workspace_id, message_version_id, link_no);
+
+
+--
+-- Name: message_versions message_versions_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_versions
+    ADD CONSTRAINT message_versions_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: messages messages_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: topics topics_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.topics
+    ADD CONSTRAINT topics_pkey PRIMARY KEY (workspace_id, chat_id, thread_id);
+
+
+--
+-- Name: users users_pkey; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (workspace_id, tg_user_id);
+
+
+--
+-- Name: message_versions version_is_made_once; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_versions
+    ADD CONSTRAINT version_is_made_once UNIQUE (workspace_id, message_fk, said_at, payload_sha256);
+
+
+--
+-- Name: message_versions version_is_there_once; Type: CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_versions
+    ADD CONSTRAINT version_is_there_once UNIQUE (workspace_id, message_fk, version_no);
 
 
 --
@@ -12514,6 +15082,13 @@ CREATE INDEX messages_by_time ON actions.messages USING btree (workspace_id, cre
 
 
 --
+-- Name: forgettings_by_time; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX forgettings_by_time ON audit.forgettings USING btree (ts);
+
+
+--
 -- Name: messages_in_order; Type: INDEX; Schema: bus; Owner: -
 --
 
@@ -12525,6 +15100,48 @@ CREATE INDEX messages_in_order ON ONLY bus.messages USING btree (xid, id);
 --
 
 CREATE INDEX messages_default_xid_id_idx ON bus.messages_default USING btree (xid, id);
+
+
+--
+-- Name: document_sources_by_message; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX document_sources_by_message ON content.document_sources USING btree (workspace_id, message_fk);
+
+
+--
+-- Name: documents_by_blob; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX documents_by_blob ON content.documents USING btree (workspace_id, blob_object_id);
+
+
+--
+-- Name: documents_by_chat; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX documents_by_chat ON content.documents USING btree (workspace_id, chat_id, id);
+
+
+--
+-- Name: documents_by_owner; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX documents_by_owner ON content.documents USING btree (workspace_id, dm_owner_user_id) WHERE (dm_owner_user_id IS NOT NULL);
+
+
+--
+-- Name: url_fetches_by_blob; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX url_fetches_by_blob ON content.url_fetches USING btree (workspace_id, blob_object_id);
+
+
+--
+-- Name: url_fetches_by_url; Type: INDEX; Schema: content; Owner: -
+--
+
+CREATE INDEX url_fetches_by_url ON content.url_fetches USING btree (workspace_id, url_id, id DESC);
 
 
 --
@@ -12549,10 +15166,31 @@ CREATE INDEX endpoints_by_bot ON core.workspace_endpoints USING btree (workspace
 
 
 --
+-- Name: tenant_chats_by_bot; Type: INDEX; Schema: core; Owner: -
+--
+
+CREATE INDEX tenant_chats_by_bot ON core.tenant_chats USING btree (workspace_id, bot_id);
+
+
+--
 -- Name: alerts_open; Type: INDEX; Schema: ops; Owner: -
 --
 
 CREATE INDEX alerts_open ON ops.alerts USING btree (module) WHERE (cleared_at IS NULL);
+
+
+--
+-- Name: bot_transport_events_by_bot; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX bot_transport_events_by_bot ON ops.bot_transport_events USING btree (workspace_id, bot_id, id DESC);
+
+
+--
+-- Name: bot_transport_events_by_time; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX bot_transport_events_by_time ON ops.bot_transport_events USING btree (ts);
 
 
 --
@@ -12665,6 +15303,20 @@ CREATE INDEX webhook_deliveries_unended ON ops.webhook_deliveries USING btree (c
 --
 
 CREATE UNIQUE INDEX webhook_event_is_told_once ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, event_key) WHERE (event_key IS NOT NULL);
+
+
+--
+-- Name: webhook_health_by_bot; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_health_by_bot ON ops.webhook_health_snapshots USING btree (workspace_id, bot_id, id DESC);
+
+
+--
+-- Name: webhook_health_by_time; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_health_by_time ON ops.webhook_health_snapshots USING btree (ts);
 
 
 --
@@ -12997,17 +15649,45 @@ CREATE INDEX receipts_by_hash ON posting.ingress_receipts USING btree (workspace
 
 
 --
+-- Name: raw_updates_by_bot; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_bot ON raw.telegram_updates USING btree (workspace_id, bot_id);
+
+
+--
+-- Name: raw_updates_by_chat; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_chat ON raw.telegram_updates USING btree (workspace_id, chat_id, received_at);
+
+
+--
+-- Name: raw_updates_by_time; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_time ON raw.telegram_updates USING btree (received_at);
+
+
+--
+-- Name: update_keys_by_raw; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX update_keys_by_raw ON raw.telegram_update_keys USING btree (workspace_id, raw_id);
+
+
+--
 -- Name: answers_failed; Type: INDEX; Schema: shopbot; Owner: -
 --
 
-CREATE INDEX answers_failed ON shopbot.bot_outbox USING btree (workspace_id, provider, failed_at) WHERE (phase = ANY (ARRAY['failed'::text, 'dead'::text]));
+CREATE INDEX answers_failed ON shopbot.bot_outbox USING btree (workspace_id, bot_id, failed_at) WHERE (phase = ANY (ARRAY['failed'::text, 'dead'::text]));
 
 
 --
 -- Name: answers_open; Type: INDEX; Schema: shopbot; Owner: -
 --
 
-CREATE INDEX answers_open ON shopbot.bot_outbox USING btree (workspace_id, provider, chat_id, seq) WHERE (phase = 'open'::text);
+CREATE INDEX answers_open ON shopbot.bot_outbox USING btree (workspace_id, bot_id, chat_id, seq) WHERE (phase = 'open'::text);
 
 
 --
@@ -13043,6 +15723,55 @@ CREATE INDEX inbox_by_time ON shopbot.bot_inbox USING btree (workspace_id, ts);
 --
 
 CREATE UNIQUE INDEX rule_is_enabled_once ON shopbot.bot_rules USING btree (workspace_id, rule_id) WHERE enabled;
+
+
+--
+-- Name: attachments_by_file; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX attachments_by_file ON tg.message_attachments USING btree (workspace_id, file_unique_id);
+
+
+--
+-- Name: file_instances_by_file; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX file_instances_by_file ON tg.file_instances USING btree (workspace_id, file_unique_id);
+
+
+--
+-- Name: files_by_blob; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX files_by_blob ON tg.files USING btree (workspace_id, blob_object_id);
+
+
+--
+-- Name: memberships_by_user; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX memberships_by_user ON tg.chat_memberships_current USING btree (workspace_id, tg_user_id);
+
+
+--
+-- Name: messages_by_sender; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX messages_by_sender ON tg.messages USING btree (workspace_id, tg_user_id);
+
+
+--
+-- Name: messages_by_thread; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX messages_by_thread ON tg.messages USING btree (workspace_id, chat_id, thread_id, message_id);
+
+
+--
+-- Name: messages_by_time; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX messages_by_time ON tg.messages USING btree (workspace_id, chat_id, date);
 
 
 --
@@ -13197,6 +15926,20 @@ ALTER INDEX shopbot.logs_by_chat ATTACH PARTITION shopbot.bot_logs_default_works
 --
 
 CREATE TRIGGER action_edge AFTER UPDATE ON actions.actions FOR EACH ROW WHEN (((old.status <> new.status) AND (((old.status <> 'processing'::text) OR (new.status <> 'done'::text)) AND ((old.status <> 'processing'::text) OR (new.status <> 'error'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: forgettings append_only; Type: TRIGGER; Schema: audit; Owner: -
+--
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON audit.forgettings FOR EACH ROW EXECUTE FUNCTION platform.refuse_change();
+
+
+--
+-- Name: forgettings append_only_truncate; Type: TRIGGER; Schema: audit; Owner: -
+--
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON audit.forgettings FOR EACH STATEMENT EXECUTE FUNCTION platform.refuse_change();
 
 
 --
@@ -13483,11 +16226,123 @@ ALTER TABLE ONLY actions.messages
 
 
 --
+-- Name: blob_objects blob_objects_workspace_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.blob_objects
+    ADD CONSTRAINT blob_objects_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: document_sources document_sources_workspace_id_document_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.document_sources
+    ADD CONSTRAINT document_sources_workspace_id_document_id_fkey FOREIGN KEY (workspace_id, document_id) REFERENCES content.documents(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: document_sources document_sources_workspace_id_message_fk_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.document_sources
+    ADD CONSTRAINT document_sources_workspace_id_message_fk_fkey FOREIGN KEY (workspace_id, message_fk) REFERENCES tg.messages(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: documents documents_workspace_id_blob_object_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_workspace_id_blob_object_id_fkey FOREIGN KEY (workspace_id, blob_object_id) REFERENCES content.blob_objects(workspace_id, id);
+
+
+--
+-- Name: documents documents_workspace_id_file_unique_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_workspace_id_file_unique_id_fkey FOREIGN KEY (workspace_id, file_unique_id) REFERENCES tg.files(workspace_id, file_unique_id);
+
+
+--
+-- Name: documents documents_workspace_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: documents documents_workspace_id_message_fk_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_workspace_id_message_fk_fkey FOREIGN KEY (workspace_id, message_fk) REFERENCES tg.messages(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: documents documents_workspace_id_url_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.documents
+    ADD CONSTRAINT documents_workspace_id_url_id_fkey FOREIGN KEY (workspace_id, url_id) REFERENCES content.urls(workspace_id, id);
+
+
+--
+-- Name: object_garbage object_garbage_workspace_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.object_garbage
+    ADD CONSTRAINT object_garbage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: url_fetches url_fetches_workspace_id_blob_object_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.url_fetches
+    ADD CONSTRAINT url_fetches_workspace_id_blob_object_id_fkey FOREIGN KEY (workspace_id, blob_object_id) REFERENCES content.blob_objects(workspace_id, id);
+
+
+--
+-- Name: url_fetches url_fetches_workspace_id_url_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.url_fetches
+    ADD CONSTRAINT url_fetches_workspace_id_url_id_fkey FOREIGN KEY (workspace_id, url_id) REFERENCES content.urls(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: urls urls_workspace_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
+--
+
+ALTER TABLE ONLY content.urls
+    ADD CONSTRAINT urls_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
 -- Name: api_tokens api_tokens_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
 --
 
 ALTER TABLE ONLY core.api_tokens
     ADD CONSTRAINT api_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: bot_transport_config bot_transport_config_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bot_transport_config
+    ADD CONSTRAINT bot_transport_config_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
+
+
+--
+-- Name: bot_transport_state bot_transport_state_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.bot_transport_state
+    ADD CONSTRAINT bot_transport_state_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
 
 
 --
@@ -13499,11 +16354,43 @@ ALTER TABLE ONLY core.bots
 
 
 --
+-- Name: chat_policies chat_policies_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.chat_policies
+    ADD CONSTRAINT chat_policies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
 -- Name: endpoint_rates endpoint_rates_workspace_id_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
 --
 
 ALTER TABLE ONLY core.endpoint_rates
     ADD CONSTRAINT endpoint_rates_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES core.workspace_endpoints(workspace_id, endpoint_id) ON DELETE CASCADE;
+
+
+--
+-- Name: tenant_chats tenant_chats_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.tenant_chats
+    ADD CONSTRAINT tenant_chats_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id);
+
+
+--
+-- Name: tenant_chats tenant_chats_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.tenant_chats
+    ADD CONSTRAINT tenant_chats_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: tenant_users tenant_users_workspace_id_fkey; Type: FK CONSTRAINT; Schema: core; Owner: -
+--
+
+ALTER TABLE ONLY core.tenant_users
+    ADD CONSTRAINT tenant_users_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -13531,11 +16418,27 @@ ALTER TABLE ONLY core.workspace_endpoints
 
 
 --
+-- Name: chunks chunks_workspace_id_document_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunks
+    ADD CONSTRAINT chunks_workspace_id_document_id_fkey FOREIGN KEY (workspace_id, document_id) REFERENCES content.documents(workspace_id, id) ON DELETE CASCADE;
+
+
+--
 -- Name: alerts alerts_workspace_id_fkey; Type: FK CONSTRAINT; Schema: ops; Owner: -
 --
 
 ALTER TABLE ONLY ops.alerts
     ADD CONSTRAINT alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: bot_transport_events bot_transport_events_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.bot_transport_events
+    ADD CONSTRAINT bot_transport_events_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
 
 
 --
@@ -13552,6 +16455,14 @@ ALTER TABLE ONLY ops.schedules
 
 ALTER TABLE ONLY ops.schedules
     ADD CONSTRAINT schedules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: webhook_health_snapshots webhook_health_snapshots_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: ops; Owner: -
+--
+
+ALTER TABLE ONLY ops.webhook_health_snapshots
+    ADD CONSTRAINT webhook_health_snapshots_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
 
 
 --
@@ -13835,6 +16746,30 @@ ALTER TABLE ONLY posting.pull_sources
 
 
 --
+-- Name: telegram_update_keys telegram_update_keys_workspace_id_raw_id_fkey; Type: FK CONSTRAINT; Schema: raw; Owner: -
+--
+
+ALTER TABLE ONLY raw.telegram_update_keys
+    ADD CONSTRAINT telegram_update_keys_workspace_id_raw_id_fkey FOREIGN KEY (workspace_id, raw_id) REFERENCES raw.telegram_updates(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: telegram_updates telegram_updates_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: raw; Owner: -
+--
+
+ALTER TABLE ONLY raw.telegram_updates
+    ADD CONSTRAINT telegram_updates_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
+
+
+--
+-- Name: telegram_updates telegram_updates_workspace_id_fkey; Type: FK CONSTRAINT; Schema: raw; Owner: -
+--
+
+ALTER TABLE ONLY raw.telegram_updates
+    ADD CONSTRAINT telegram_updates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
 -- Name: bots bot_is_registered; Type: FK CONSTRAINT; Schema: shopbot; Owner: -
 --
 
@@ -13856,6 +16791,102 @@ ALTER TABLE ONLY shopbot.bot_rules
 
 ALTER TABLE ONLY shopbot.bots
     ADD CONSTRAINT bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: chats chats_workspace_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.chats
+    ADD CONSTRAINT chats_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: file_instances file_instances_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.file_instances
+    ADD CONSTRAINT file_instances_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
+
+
+--
+-- Name: file_instances file_instances_workspace_id_file_unique_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.file_instances
+    ADD CONSTRAINT file_instances_workspace_id_file_unique_id_fkey FOREIGN KEY (workspace_id, file_unique_id) REFERENCES tg.files(workspace_id, file_unique_id) ON DELETE CASCADE;
+
+
+--
+-- Name: files files_workspace_id_blob_object_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.files
+    ADD CONSTRAINT files_workspace_id_blob_object_id_fkey FOREIGN KEY (workspace_id, blob_object_id) REFERENCES content.blob_objects(workspace_id, id);
+
+
+--
+-- Name: files files_workspace_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.files
+    ADD CONSTRAINT files_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: forgotten forgotten_workspace_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.forgotten
+    ADD CONSTRAINT forgotten_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: message_attachments message_attachments_workspace_id_file_unique_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_attachments
+    ADD CONSTRAINT message_attachments_workspace_id_file_unique_id_fkey FOREIGN KEY (workspace_id, file_unique_id) REFERENCES tg.files(workspace_id, file_unique_id);
+
+
+--
+-- Name: message_attachments message_attachments_workspace_id_message_version_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_attachments
+    ADD CONSTRAINT message_attachments_workspace_id_message_version_id_fkey FOREIGN KEY (workspace_id, message_version_id) REFERENCES tg.message_versions(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: message_links message_links_workspace_id_message_version_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_links
+    ADD CONSTRAINT message_links_workspace_id_message_version_id_fkey FOREIGN KEY (workspace_id, message_version_id) REFERENCES tg.message_versions(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: message_versions message_versions_workspace_id_message_fk_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.message_versions
+    ADD CONSTRAINT message_versions_workspace_id_message_fk_fkey FOREIGN KEY (workspace_id, message_fk) REFERENCES tg.messages(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: messages messages_workspace_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.messages
+    ADD CONSTRAINT messages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: users users_workspace_id_fkey; Type: FK CONSTRAINT; Schema: tg; Owner: -
+--
+
+ALTER TABLE ONLY tg.users
+    ADD CONSTRAINT users_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -13919,6 +16950,26 @@ CREATE POLICY only_this_workspace ON actions.messages TO beresta_app USING ((wor
 
 
 --
+-- Name: forgettings every_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY every_workspace ON audit.forgettings TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: forgettings; Type: ROW SECURITY; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.forgettings ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: forgettings only_this_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON audit.forgettings TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: messages every_workspace; Type: POLICY; Schema: bus; Owner: -
 --
 
@@ -13939,16 +16990,154 @@ CREATE POLICY only_this_workspace ON bus.messages TO beresta_app USING ((workspa
 
 
 --
+-- Name: blob_objects; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.blob_objects ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: document_sources; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.document_sources ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: documents; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.documents ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: blob_objects every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.blob_objects TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: document_sources every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.document_sources TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: documents every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.documents TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: object_garbage every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.object_garbage TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: url_fetches every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.url_fetches TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: urls every_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY every_workspace ON content.urls TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: object_garbage; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.object_garbage ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: blob_objects only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.blob_objects TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: document_sources only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.document_sources TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: documents only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.documents TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: object_garbage only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.object_garbage TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: url_fetches only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.url_fetches TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: urls only_this_workspace; Type: POLICY; Schema: content; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON content.urls TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: url_fetches; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.url_fetches ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: urls; Type: ROW SECURITY; Schema: content; Owner: -
+--
+
+ALTER TABLE content.urls ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: api_tokens; Type: ROW SECURITY; Schema: core; Owner: -
 --
 
 ALTER TABLE core.api_tokens ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: bot_transport_config; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.bot_transport_config ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_transport_state; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.bot_transport_state ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: bots; Type: ROW SECURITY; Schema: core; Owner: -
 --
 
 ALTER TABLE core.bots ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chat_policies; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.chat_policies ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: endpoint_rates; Type: ROW SECURITY; Schema: core; Owner: -
@@ -13964,6 +17153,20 @@ CREATE POLICY every_workspace ON core.api_tokens TO beresta_system USING (true) 
 
 
 --
+-- Name: bot_transport_config every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.bot_transport_config TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_transport_state every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.bot_transport_state TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: bots every_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
@@ -13971,10 +17174,31 @@ CREATE POLICY every_workspace ON core.bots TO beresta_system USING (true) WITH C
 
 
 --
+-- Name: chat_policies every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.chat_policies TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: endpoint_rates every_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
 CREATE POLICY every_workspace ON core.endpoint_rates TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: tenant_chats every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.tenant_chats TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: tenant_users every_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY every_workspace ON core.tenant_users TO beresta_system USING (true) WITH CHECK (true);
 
 
 --
@@ -14006,6 +17230,20 @@ CREATE POLICY only_this_workspace ON core.api_tokens TO beresta_app USING ((work
 
 
 --
+-- Name: bot_transport_config only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.bot_transport_config TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_transport_state only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.bot_transport_state TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: bots only_this_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
@@ -14013,10 +17251,31 @@ CREATE POLICY only_this_workspace ON core.bots TO beresta_app USING ((workspace_
 
 
 --
+-- Name: chat_policies only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.chat_policies TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: endpoint_rates only_this_workspace; Type: POLICY; Schema: core; Owner: -
 --
 
 CREATE POLICY only_this_workspace ON core.endpoint_rates TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: tenant_chats only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.tenant_chats TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: tenant_users only_this_workspace; Type: POLICY; Schema: core; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON core.tenant_users TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -14041,6 +17300,18 @@ CREATE POLICY only_this_workspace ON core.workspaces TO beresta_app USING ((work
 
 
 --
+-- Name: tenant_chats; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.tenant_chats ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: tenant_users; Type: ROW SECURITY; Schema: core; Owner: -
+--
+
+ALTER TABLE core.tenant_users ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: webhook_subscriptions; Type: ROW SECURITY; Schema: core; Owner: -
 --
 
@@ -14059,10 +17330,36 @@ ALTER TABLE core.workspace_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE core.workspaces ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: chunks; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.chunks ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chunks every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.chunks TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: chunks only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.chunks TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: alerts; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
 ALTER TABLE ops.alerts ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: bot_transport_events; Type: ROW SECURITY; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.bot_transport_events ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: errors; Type: ROW SECURITY; Schema: ops; Owner: -
@@ -14075,6 +17372,13 @@ ALTER TABLE ops.errors ENABLE ROW LEVEL SECURITY;
 --
 
 CREATE POLICY every_workspace ON ops.alerts TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: bot_transport_events every_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY every_workspace ON ops.bot_transport_events TO beresta_system USING (true) WITH CHECK (true);
 
 
 --
@@ -14127,6 +17431,13 @@ CREATE POLICY every_workspace ON ops.webhook_deliveries TO beresta_system USING 
 
 
 --
+-- Name: webhook_health_snapshots every_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY every_workspace ON ops.webhook_health_snapshots TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: job_runs; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
@@ -14149,6 +17460,13 @@ ALTER TABLE ops.journal ENABLE ROW LEVEL SECURITY;
 --
 
 CREATE POLICY only_this_workspace ON ops.alerts TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: bot_transport_events only_this_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON ops.bot_transport_events TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -14201,6 +17519,13 @@ CREATE POLICY only_this_workspace ON ops.webhook_deliveries TO beresta_app USING
 
 
 --
+-- Name: webhook_health_snapshots only_this_workspace; Type: POLICY; Schema: ops; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON ops.webhook_health_snapshots TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: schedules; Type: ROW SECURITY; Schema: ops; Owner: -
 --
 
@@ -14217,6 +17542,12 @@ ALTER TABLE ops.webhook_attempts ENABLE ROW LEVEL SECURITY;
 --
 
 ALTER TABLE ops.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: webhook_health_snapshots; Type: ROW SECURITY; Schema: ops; Owner: -
+--
+
+ALTER TABLE ops.webhook_health_snapshots ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: changes; Type: ROW SECURITY; Schema: planner; Owner: -
@@ -14779,6 +18110,46 @@ ALTER TABLE posting.pull_sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE posting.queue_heads ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: telegram_update_keys every_workspace; Type: POLICY; Schema: raw; Owner: -
+--
+
+CREATE POLICY every_workspace ON raw.telegram_update_keys TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: telegram_updates every_workspace; Type: POLICY; Schema: raw; Owner: -
+--
+
+CREATE POLICY every_workspace ON raw.telegram_updates TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: telegram_update_keys only_this_workspace; Type: POLICY; Schema: raw; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON raw.telegram_update_keys TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: telegram_updates only_this_workspace; Type: POLICY; Schema: raw; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON raw.telegram_updates TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: telegram_update_keys; Type: ROW SECURITY; Schema: raw; Owner: -
+--
+
+ALTER TABLE raw.telegram_update_keys ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: telegram_updates; Type: ROW SECURITY; Schema: raw; Owner: -
+--
+
+ALTER TABLE raw.telegram_updates ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: bot_inbox; Type: ROW SECURITY; Schema: shopbot; Owner: -
 --
 
@@ -14917,6 +18288,246 @@ CREATE POLICY only_this_workspace ON shopbot.bot_state TO beresta_app USING ((wo
 
 CREATE POLICY only_this_workspace ON shopbot.bots TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
+
+--
+-- Name: chat_member_events; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.chat_member_events ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chat_memberships_current; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.chat_memberships_current ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chats; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.chats ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chat_member_events every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.chat_member_events TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: chat_memberships_current every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.chat_memberships_current TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: chats every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.chats TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: file_instances every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.file_instances TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: files every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.files TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: forgotten every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.forgotten TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: message_attachments every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.message_attachments TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: message_links every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.message_links TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: message_versions every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.message_versions TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: messages every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.messages TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: topics every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.topics TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: users every_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY every_workspace ON tg.users TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: file_instances; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.file_instances ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: files; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.files ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: forgotten; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.forgotten ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: message_attachments; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.message_attachments ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: message_links; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.message_links ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: message_versions; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.message_versions ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: messages; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.messages ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chat_member_events only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.chat_member_events TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: chat_memberships_current only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.chat_memberships_current TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: chats only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.chats TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: file_instances only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.file_instances TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: files only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.files TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: forgotten only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.forgotten TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: message_attachments only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.message_attachments TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: message_links only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.message_links TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: message_versions only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.message_versions TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: messages only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.messages TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: topics only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.topics TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: users only_this_workspace; Type: POLICY; Schema: tg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON tg.users TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: topics; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.topics ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: users; Type: ROW SECURITY; Schema: tg; Owner: -
+--
+
+ALTER TABLE tg.users ENABLE ROW LEVEL SECURITY;
 
 --
 -- PostgreSQL database dump complete

@@ -3,20 +3,24 @@
 
 select core.create_workspace('demo');
 
--- The bots of the shop, in both messengers. `beresta seed` names files with their tokens that it made; by hand, set the variables.
+-- The bots: the shop's in both messengers, and the one that remembers what a group shared. `beresta seed` names files with their tokens that
+-- it made; by hand, set the variables.
 insert into core.bots (workspace_id, provider, name, secret_ref, serves)
-select w.workspace_id, g.provider, 'shopbot-' || g.provider,
-       coalesce(nullif(current_setting('seed.' || g.provider || '_secret_ref', true), ''), g.secret_ref), 'shopbot'
+select w.workspace_id, g.provider, g.name, coalesce(nullif(current_setting(g.setting, true), ''), g.secret_ref), g.serves
   from core.workspaces w,
-       (values ('max', 'env:BERESTA_DEMO_MAX_TOKEN'), ('telegram', 'env:BERESTA_DEMO_TELEGRAM_TOKEN')) g (provider, secret_ref)
+       (values ('max', 'shopbot-max', 'seed.max_secret_ref', 'env:BERESTA_DEMO_MAX_TOKEN', 'shopbot'),
+               ('telegram', 'shopbot-telegram', 'seed.telegram_secret_ref', 'env:BERESTA_DEMO_TELEGRAM_TOKEN', 'shopbot'),
+               ('telegram', 'archive', 'seed.archive_secret_ref', 'env:BERESTA_DEMO_ARCHIVE_TOKEN', 'knowledge')
+       ) g (provider, name, setting, secret_ref, serves)
  where w.name = 'demo'
 on conflict (workspace_id, name) do update set secret_ref = excluded.secret_ref;
 
--- Where the outside world comes in: posts by push, and the webhooks of the two bots.
-with given (name, kind, provider, secret_hash) as (
+-- Where the outside world comes in: posts by push, and the webhooks of the bots.
+with given (name, kind, bot, secret_hash) as (
     values ('push', 'webhook_push', null, current_setting('seed.push_secret_hash', true)),
-           ('max', 'bot_webhook', 'max', current_setting('seed.max_secret_hash', true)),
-           ('telegram', 'bot_webhook', 'telegram', current_setting('seed.telegram_secret_hash', true))
+           ('max', 'bot_webhook', 'shopbot-max', current_setting('seed.max_secret_hash', true)),
+           ('telegram', 'bot_webhook', 'shopbot-telegram', current_setting('seed.telegram_secret_hash', true)),
+           ('archive', 'bot_webhook', 'archive', current_setting('seed.archive_secret_hash', true))
 ), demo as (
     select workspace_id from core.workspaces where name = 'demo'
 ), rotated as (
@@ -29,7 +33,7 @@ with given (name, kind, provider, secret_hash) as (
 insert into core.workspace_endpoints (workspace_id, kind, secret_hash, ingress_rps, meta, bot_id)
 select demo.workspace_id, g.kind, g.secret_hash, 50, jsonb_build_object('name', g.name), b.bot_id
   from given g cross join demo
-  left join core.bots b on b.workspace_id = demo.workspace_id and b.name = 'shopbot-' || g.provider
+  left join core.bots b on b.workspace_id = demo.workspace_id and b.name = g.bot
  where nullif(g.secret_hash, '') is not null
 on conflict (kind, secret_hash) where enabled do nothing;
 
@@ -89,7 +93,7 @@ select b.workspace_id, b.bot_id, b.provider,
          "address_en": "5 Lyudogoshchaya St, Veliky Novgorod", "hours_en": "10 am to 9 pm every day"}'
   from core.workspaces w join core.bots b on b.workspace_id = w.workspace_id and b.name = 'shopbot-' || b.provider
  where w.name = 'demo'
-on conflict (workspace_id, provider) do nothing;
+on conflict (workspace_id, bot_id) do nothing;
 
 -- Five questions that everybody asks, in two languages. A workspace that has rules already keeps them.
 with topics (intent, ru_keywords, ru_answer, en_keywords, en_answer) as (values
@@ -172,3 +176,13 @@ select actions.add_message(w.workspace_id, 'demo', 'user', 'Расшифруй, 
        actions.update_action(w.workspace_id, 'seed-transcript', 'done'),
        actions.add_message(w.workspace_id, 'demo', 'bot', 'Готово: 12 минут, двое говорящих. Сделать саммари?', 'seed-2')
   from core.workspaces w where w.name = 'demo';
+
+-- The people and the group of the bot that remembers. The history is played by `beresta seed`.
+insert into core.tenant_users (workspace_id, tg_user_id, role, name)
+select w.workspace_id, p.tg_user_id, p.role, p.name
+  from core.workspaces w, (values (7100000001, 'user', 'Анна Орлова'), (7100000002, 'admin', 'Игорь Белов')) p (tg_user_id, role, name)
+ where w.name = 'demo'
+on conflict do nothing;
+select knowledge.register_chat(b.workspace_id, -1007100000010, b.bot_id, 7100000002)
+  from core.workspaces w join core.bots b on b.workspace_id = w.workspace_id and b.name = 'archive'
+ where w.name = 'demo' and not exists (select from core.tenant_chats c where c.workspace_id = w.workspace_id);

@@ -12,6 +12,7 @@ mod modules;
 mod operations;
 mod outside;
 mod seed;
+mod seed_archive;
 mod seed_plan;
 mod server;
 mod telemetry;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kernel::Scope;
+use knowledge::Knowledge;
 use planner::Planner;
 use platform::{
     http::App,
@@ -21,6 +22,7 @@ pub(crate) const ALL: &[Module] = &[
     actions::MODULE,
     planner::MODULE,
     webhooks::MODULE,
+    knowledge::MODULE,
     #[cfg(test)]
     echobot::MODULE,
 ];
@@ -33,6 +35,7 @@ pub(crate) fn services(config: &Config, app: &App, outside: &Outside, chats: &Ar
         shopbot::service(outside.answers(app)),
         actions::service(&app.db, config.actions.clone(), Arc::clone(chats)),
         planner::service(&Planner::new(app.db.clone()), &config.planner),
+        knowledge::service(&Knowledge { db: app.db.clone(), objects: app.objects.clone() }),
         webhooks::service(outside.webhook_deliveries(app), outside.webhook_desk(&app.db, config)),
         #[cfg(test)]
         echobot::service(app.db.clone(), outside.messengers.clone(), outside.secrets.clone()),
@@ -81,9 +84,10 @@ mod tests {
             let token = Scopes::from_iter([bundle]);
             scopes().into_iter().filter(|scope| token.contains(*scope)).map(|scope| scope.name).collect()
         };
-        let modules = ["planner", "platform", "posting", "shopbot", "webhooks"];
+        let modules = ["knowledge", "planner", "platform", "posting", "shopbot", "webhooks"];
         let read = modules.map(|module| format!("{module}:read"));
         let write = modules.map(|module| format!("{module}:write"));
+        assert_eq!(of(Bundle::Workflows), BTreeSet::from(["knowledge:run"]));
         assert_eq!(of(Bundle::Console), BTreeSet::from(["chat:watch", "console:view"]));
         assert_eq!(of(Bundle::Read), read.iter().map(String::as_str).chain(["chat:watch"]).collect());
         assert_eq!(of(Bundle::Write), write.iter().map(String::as_str).chain(["chat:write"]).collect());

@@ -45,7 +45,7 @@ async fn lost_seed_credentials_are_replaced_and_the_old_endpoints_are_kept_disab
     assert_ne!(first["push_secret"], second["push_secret"]);
     let query = "select count(*) filter (where enabled), count(*) filter (where not enabled) from core.workspace_endpoints";
     let counts: (i64, i64) = sqlx::query_as(query).fetch_one(db.db.pool()).await.unwrap();
-    assert_eq!(counts, (3, 3));
+    assert_eq!(counts, (4, 4));
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_typo_is_answered_with_what_would_be_right() {
         (&["serve", "--roles", "api,boss"], "--roles: `api,boss` is not a list of roles out of api, dispatcher, runner, monitor"),
         (
             &["token", "create", "--workspace", "shop", "--scope", "root", "--database-url", &db.url],
-            "`root` is not a scope; the scopes are console, read, write, platform:read, ",
+            "`root` is not a scope; the scopes are console, read, workflows, write, platform:read, ",
         ),
         (
             &["token", "create", "--workspace", "shop", "--scope", "read,posting:wirte", "--database-url", &db.url],

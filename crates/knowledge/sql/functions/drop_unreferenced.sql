@@ -1,0 +1,23 @@
+-- Removes what nobody refers to any more, out of what is named: pages and files whose last message went, then their
+-- addresses, files and blobs. The bytes of a blob are named in content.object_garbage, from which a job removes them.
+create or replace function knowledge.drop_unreferenced(p_workspace_id uuid, p_document_ids bigint[]) returns int
+language plpgsql as $$
+declare
+    gone int;
+    urls bigint[];
+    files text[];
+    blobs bigint[];
+begin
+    with removed as (
+        delete from content.documents d
+         where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) and d.doc_type <> 'message'
+           and not exists (select from content.document_sources s
+                            where (s.workspace_id, s.document_id) = (d.workspace_id, d.id))
+        returning d.url_id, d.file_unique_id, d.blob_object_id
+    )
+    select count(*), array_agg(url_id), array_agg(file_unique_id), array_agg(blob_object_id)
+      into gone, urls, files, blobs from removed;
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, blobs);
+    return gone;
+end
+$$;

@@ -1,0 +1,27 @@
+-- Forgets a message (p_chat_id, p_message_id), a chat or a person, at once. A message that is not there yet, because
+-- its update waits, does not come any more either.
+create or replace function knowledge.forget(
+    p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id int, p_user_id bigint, p_asked_by text
+) returns jsonb language plpgsql as $$
+declare
+    found_fks bigint[];
+begin
+    insert into tg.forgotten (workspace_id, kind, chat_id, subject)
+    select p_workspace_id, p_kind, coalesce(case when p_kind <> 'person' then p_chat_id end, 0),
+           case p_kind when 'message' then p_message_id when 'person' then p_user_id else 0 end
+    on conflict (workspace_id, kind, chat_id, subject) do update set at = platform.now();
+    select array_agg(m.id) into found_fks from tg.messages m
+     where m.workspace_id = p_workspace_id and case p_kind
+           when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
+           when 'chat' then m.chat_id = p_chat_id
+           else m.tg_user_id = p_user_id end;
+    if p_kind in ('chat', 'person') then
+        -- Raw updates that nobody has read yet, too.
+        update raw.telegram_updates r set body = '{}'
+         where r.workspace_id = p_workspace_id and r.body <> '{}'
+           and case p_kind when 'chat' then r.chat_id = p_chat_id
+                           else r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath end;
+    end if;
+    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), p_kind, p_chat_id, p_asked_by);
+end
+$$;

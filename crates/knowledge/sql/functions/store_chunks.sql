@@ -1,0 +1,36 @@
+-- WF40: the chunks of a document. Guarantees: chunks of a text that is not the document's any more (p_version) change
+-- nothing; cutting again gives the same rows with the same ids; what a shorter text has no place for goes. p_chunks is
+-- [{text, text_sha256, start, end, mark}].
+create or replace function knowledge.store_chunks(
+    p_workspace_id uuid, p_document_id bigint, p_version int, p_token_count int, p_chunks jsonb, p_trace_id text
+) returns int language plpgsql as $$
+declare
+    document content.documents;
+    context text;
+begin
+    select * into document from content.documents where (workspace_id, id) = (p_workspace_id, p_document_id) for update;
+    if not found then
+        raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
+    elsif document.version <> p_version then
+        return null;
+    end if;
+    context := coalesce(knowledge.document_context(document), '');
+    update content.documents set token_count = coalesce(p_token_count, token_count)
+     where (workspace_id, id) = (p_workspace_id, p_document_id) and token_count is distinct from p_token_count;
+    delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, p_document_id)
+       and chunk_no >= jsonb_array_length(p_chunks);
+    insert into kg.chunks as c
+        (workspace_id, document_id, chunk_no, text, context, text_sha256, start_char, end_char, mark, version)
+    select p_workspace_id, p_document_id, n - 1, p ->> 'text', context, p ->> 'text_sha256', (p ->> 'start')::int,
+           (p ->> 'end')::int, nullif(p -> 'mark', 'null'), p_version
+      from jsonb_array_elements(p_chunks) with ordinality as l (p, n)
+    on conflict on constraint chunk_is_there_once do update
+       set text = excluded.text, context = excluded.context, text_sha256 = excluded.text_sha256,
+           start_char = excluded.start_char, end_char = excluded.end_char, mark = excluded.mark,
+               version = excluded.version
+     where (c.text_sha256, c.context, c.start_char, c.end_char, c.version)
+           is distinct from (excluded.text_sha256, excluded.context, excluded.start_char, excluded.end_char,
+               excluded.version);
+    return jsonb_array_length(p_chunks);
+end
+$$;

@@ -1,0 +1,70 @@
+-- WF20: stores what an update says, in one transaction. p_facts is what the program read from it, p_payload the
+-- message without what it quotes of others. Guarantees: again, or in another order, it leads to the same rows; of a
+-- chat that is not registered and of people who are not on the allowlist nothing is kept but the chat's name; what was
+-- forgotten does not come back. Returns chat_id, message_id, message_fk, message_version_id, created_jobs, and kept.
+create or replace function knowledge.store_facts(
+    p_workspace_id uuid, p_bot_id uuid, p_facts jsonb, p_payload jsonb, p_trace_id text
+) returns jsonb language plpgsql as $$
+declare
+    chat jsonb := p_facts -> 'chat';
+    message jsonb := nullif(p_facts -> 'message', 'null');
+    of_chat bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    said jsonb := jsonb_build_object('chat_id', of_chat, 'message_id', message -> 'message_id', 'message_fk', null,
+                                     'message_version_id', null,
+                                     'created_jobs', jsonb_build_object('url_jobs', '[]'::jsonb, 'file_jobs',
+                                         '[]'::jsonb),
+                                     'kept', false);
+    audience record;
+begin
+    if of_chat is null then
+        return said;
+    end if;
+    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
+    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
+            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
+    on conflict (workspace_id, chat_id) do update
+       set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
+           bot_is_here = excluded.bot_is_here, seen_at = platform.now();
+    if nullif(p_facts -> 'migration', 'null') is not null then
+        perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
+                                       (p_facts #>> '{migration,to_chat_id}')::bigint);
+    end if;
+
+    select * into audience
+      from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
+    if audience.visibility is null then
+        return said;
+    end if;
+    if message is not null and knowledge.is_forgotten(p_workspace_id, of_chat, (message ->> 'message_id')::int,
+            (message ->> 'tg_user_id')::bigint, (message ->> 'date')::timestamptz) then
+        return said || '{"forgotten": true}';
+    end if;
+    insert into tg.users as u (workspace_id, tg_user_id, is_bot, first_name, last_name, username, language_code)
+    select distinct on (p.tg_user_id) p_workspace_id, p.tg_user_id, coalesce(p.is_bot, false), p.first_name,
+        p.last_name,
+           p.username, p.language_code
+      from jsonb_to_recordset(p_facts -> 'users')
+           as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
+     order by p.tg_user_id
+    on conflict (workspace_id, tg_user_id) do update
+       set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,
+           language_code = coalesce(excluded.language_code, u.language_code), seen_at = platform.now();
+    perform knowledge.store_members(p_workspace_id, of_chat, p_facts -> 'members');
+    if nullif(p_facts -> 'topic', 'null') is not null then
+        insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
+        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',
+                p_facts #>> '{topic,state}' = 'closed')
+        on conflict (workspace_id, chat_id, thread_id) do update
+           set name = coalesce(excluded.name, t.name), is_closed = excluded.is_closed, seen_at = platform.now();
+    end if;
+    update tg.messages set is_pinned = true
+     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if message is not null then
+        said := said || '{"kept": true}' || knowledge.store_message(
+            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
+                p_trace_id);
+    end if;
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
+    return said;
+end
+$$;

@@ -1,0 +1,27 @@
+//! The API of knowledge.
+
+mod documents;
+mod forget;
+pub(crate) mod workflows;
+
+use axum::{
+    Extension, Router,
+    routing::{get, post},
+};
+use platform::http::App;
+use utoipa::OpenApi;
+
+use crate::Knowledge;
+
+pub fn router(knowledge: Knowledge) -> Router<App> {
+    Router::new()
+        .route("/api/workflows/{name}", post(workflows::run_workflow))
+        .route("/api/knowledge/documents", get(documents::list_documents))
+        .route("/api/knowledge/forget", post(forget::forget_knowledge))
+        .layer(Extension(knowledge))
+}
+
+/// The documentation of these paths.
+#[derive(OpenApi)]
+#[openapi(paths(workflows::run_workflow, documents::list_documents, forget::forget_knowledge))]
+pub struct Docs;

@@ -1,0 +1,16 @@
+//! Knowledge: everything a Telegram group shared becomes text that can be found.
+
+mod module;
+mod sql;
+mod store;
+mod updates;
+
+pub mod alerts;
+pub mod http;
+pub mod jobs;
+pub mod model;
+pub mod scopes;
+pub mod workflows;
+
+pub use module::{Knowledge, MODULE, service};
+pub use sql::SQL;

@@ -1,0 +1,9 @@
+//! What a token may do here.
+
+use kernel::{Bundle, Scope};
+
+pub const RUN: Scope = Scope::new("knowledge:run", "call the workflows of knowledge", &[Bundle::Workflows]);
+pub const READ: Scope = Scope::new("knowledge:read", "see documents, chats and what could not be read", &[Bundle::Read]);
+pub const WRITE: Scope = Scope::new("knowledge:write", "register chats, change policies and forget", &[Bundle::Write]);
+
+pub const ALL: &[Scope] = &[RUN, READ, WRITE];

@@ -1,0 +1,120 @@
+//! The envelopes over HTTP, and the workflows that are not about one message.
+
+use serde_json::{Value, json};
+use testkit::http::ask;
+use uuid::Uuid;
+
+use crate::world::{Archive, GROUP, message};
+
+#[tokio::test]
+async fn a_success_has_the_envelope_of_the_contract() {
+    let archive = Archive::new().await;
+    let trace = "trace-1";
+    let (status, body) = archive.call("WF20", json!({"update": message(1, 45, "текст"), "trace_id": trace})).await;
+    assert_eq!((status, &body["status_code"], &body["error"]), (200, &json!(200), &Value::Null), "{body}");
+    let correlation = &body["meta"]["correlation"];
+    assert_eq!(correlation["trace_id"], trace);
+    assert_eq!(correlation["tenant_id"], json!(archive.workspace.uuid()));
+    assert_eq!((&correlation["chat_id"], &correlation["message_id"]), (&json!(GROUP), &json!(45)));
+    correlation["correlation_id"].as_str().unwrap().parse::<Uuid>().unwrap();
+    let data = &body["data"];
+    assert_eq!((&data["chat_id"], &data["message_id"]), (&json!(GROUP), &json!(45)));
+    assert!(data["message_fk"].is_i64() && data["message_version_id"].is_i64(), "{data}");
+    assert!(data["created_jobs"]["url_jobs"].is_array() && data["created_jobs"]["file_jobs"].is_array());
+}
+
+#[tokio::test]
+async fn a_tenant_that_is_not_the_tokens_does_not_exist() {
+    let archive = Archive::new().await;
+    let body = json!({"req": {"tenant_id": Uuid::new_v4(), "update": message(1, 1, "x")}});
+    let (status, answer) = ask(&archive.router, Some(&archive.token), "POST", "/api/workflows/WF20", Some(&body)).await;
+    assert_eq!((status, &answer["ok"], &answer["status_code"]), (404, &json!(false), &json!(404)));
+    assert_eq!(archive.count("tg.messages").await, 0);
+}
+
+#[tokio::test]
+async fn a_token_without_the_scope_workflows_is_refused() {
+    let archive = Archive::new().await;
+    let token = archive.token(&["read", "write", "console"]).await;
+    let body = json!({"req": {"tenant_id": archive.workspace.uuid(), "chat_id": GROUP}});
+    let (status, _) = ask(&archive.router, Some(&token), "POST", "/api/workflows/WF60", Some(&body)).await;
+    assert_eq!(status, 403);
+}
+
+#[tokio::test]
+async fn a_workflow_that_is_not_there_is_a_404() {
+    let archive = Archive::new().await;
+    assert_eq!(archive.call("WF77", json!({})).await.0, 404);
+}
+
+#[tokio::test]
+async fn an_error_has_one_of_the_five_kinds_of_the_contract() {
+    let archive = Archive::new().await;
+    for (workflow, req) in [
+        ("WF00c", json!({"tg_user_id": 1, "channel": "dm"})),
+        ("WF00c", json!({"tg_user_id": 1, "channel": "else"})),
+        ("WF20", json!({"update": 5})),
+        ("WF40", json!({"document_id": 77})),
+        ("WF90", json!({"limit": 0})),
+    ] {
+        let (status, body) = archive.call(workflow, req).await;
+        assert!(status >= 400 && body["ok"] == false && body["data"].is_null(), "{body}");
+        let kind = body["error"]["kind"].as_str().unwrap();
+        assert!(["db", "upstream", "auth", "rate_limit", "unknown"].contains(&kind), "{body}");
+        assert!(body["error"]["retryable"].is_boolean() && body["error"]["details"].is_object());
+    }
+}
+
+#[tokio::test]
+async fn wf90_counts_what_it_picked_and_what_became_of_it() {
+    let archive = Archive::new().await;
+    for n in 1..=3 {
+        archive.data("WF10", json!({"bot_id": archive.bot, "update": message(n, n, "текст")})).await;
+    }
+    let ran = archive.data("WF90", json!({"limit": 2, "worker_id": "by hand"})).await;
+    assert_eq!(ran, json!({"picked": 2, "succeeded": 2, "failed": 0}));
+    archive.work().await;
+    assert_eq!(archive.count("ops.jobs").await, 0);
+    assert_eq!(archive.ask("(select count(*) from ops.job_runs where worker_id = 'by hand')").await, 2);
+    assert_eq!(archive.texts().await.len(), 3);
+}
+
+#[tokio::test]
+async fn wf99_always_answers_with_the_error_and_records_it() {
+    let archive = Archive::new().await;
+    let taken = archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, "x")})).await;
+    let body = json!({"ctx": {"tenant_id": archive.workspace.uuid(), "workflow": "WF31", "node": "fetch", "op": "get",
+        "job_id": taken["job_id"], "trace_id": null}, "errorMessage": "too many, token 123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", "statusCode": 429, "error": {}});
+    let (status, answer) = ask(&archive.router, Some(&archive.token), "POST", "/api/workflows/WF99", Some(&body)).await;
+    assert_eq!((status, &answer["ok"], &answer["error"]["kind"]), (429, &json!(false), &json!("rate_limit")), "{answer}");
+    assert_eq!((&answer["error"]["retryable"], &answer["meta"]["source"]), (&json!(true), &json!("WF99")));
+    assert!(!answer.to_string().contains("AAHdqTcv"), "{answer}");
+    assert_eq!(archive.ask("(select source || ' ' || status_code from ops.errors)").await, "WF31 429");
+    assert_eq!(archive.ask("(select status from ops.jobs)").await, "failed");
+    assert_eq!(archive.ask("(select outcome from ops.job_runs)").await, "failed");
+}
+
+#[tokio::test]
+async fn wf60_forgets_raw_and_documents_by_their_own_clocks() {
+    let archive = Archive::new().await;
+    let id = archive.workspace.uuid();
+    archive
+        .run(&format!(
+            "insert into core.chat_policies (workspace_id, chat_id, retention_days_raw, retention_days_documents)
+                          values ('{id}', {GROUP}, 30, 60)"
+        ))
+        .await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, "старое")})).await;
+    archive.work().await;
+    archive.run("update tg.messages set date = platform.now()").await;
+    archive.advance(31 * 86_400);
+    let counts = archive.data("WF60", json!({"chat_id": GROUP})).await;
+    assert_eq!((&counts["raw_updates"], &counts["messages"]), (&json!(1), &json!(0)), "{counts}");
+    assert_eq!(archive.texts().await, ["старое"]);
+    archive.advance(31 * 86_400);
+    let counts = archive.data("WF60", json!({"chat_id": GROUP})).await;
+    assert_eq!((&counts["raw_updates"], &counts["messages"]), (&json!(0), &json!(1)), "{counts}");
+    for table in ["tg.messages", "tg.message_versions", "content.documents", "kg.chunks"] {
+        assert_eq!(archive.count(table).await, 0, "{table}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Deleted means gone, and stays so.
+
+use serde_json::json;
+use testkit::http::ask;
+
+use crate::world::{Archive, GROUP, MEMBER, edit, message, said};
+
+const SECRET: &str = "пароль-от-сейфа";
+
+/// Every table of the module that still has the text somewhere.
+async fn where_it_is(archive: &Archive) -> Vec<String> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname in ('raw', 'tg', 'content', 'kg', 'audit', 'ops', 'bus') and c.relkind in ('r', 'p') and not c.relispartition
+          order by 1")
+        .fetch_all(archive.test.db.pool()).await.expect("the tables are read");
+    let mut found = Vec::new();
+    for table in tables {
+        let query = format!("(select exists (select from {table} t where t::text like '%{SECRET}%'))");
+        if archive.ask(&query).await == true {
+            found.push(table);
+        }
+    }
+    found
+}
+
+async fn forget(archive: &Archive, kind: &str, message_id: i64) -> serde_json::Value {
+    let call = format!("knowledge.forget('{}', '{kind}', {GROUP}, {message_id}, {MEMBER}, 'test')", archive.workspace.uuid());
+    archive.ask(&call).await
+}
+
+async fn told(archive: &Archive) {
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, SECRET)})).await;
+    let mut answer = said(2, "понял");
+    answer["reply_to_message"] = said(1, SECRET);
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": {"update_id": 2, "message": answer}})).await;
+    archive.work().await;
+}
+
+#[tokio::test]
+async fn a_forgotten_message_is_nowhere_not_even_in_what_answered_it() {
+    let archive = Archive::new().await;
+    told(&archive).await;
+    assert!(where_it_is(&archive).await.contains(&"kg.chunks".to_owned()), "the search finds what is there");
+    let counts = forget(&archive, "message", 1).await;
+    assert_eq!((&counts["messages"], &counts["chunks"]), (&json!(1), &json!(1)), "{counts}");
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+    assert_eq!(archive.texts().await, ["понял"], "the answer to it stays");
+    assert_eq!(archive.ask("(select kind from audit.forgettings)").await, "message");
+}
+
+#[tokio::test]
+async fn a_forgotten_message_does_not_come_back_with_a_late_update() {
+    let archive = Archive::new().await;
+    told(&archive).await;
+    forget(&archive, "message", 1).await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": edit(3, 1, SECRET, 30)})).await;
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_forgotten_before_its_update_is_read_never_appears() {
+    let archive = Archive::new().await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, SECRET)})).await;
+    forget(&archive, "message", 1).await;
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+    assert_eq!(archive.count("tg.messages").await, 0);
+}
+
+#[tokio::test]
+async fn forgetting_a_person_or_a_chat_takes_everything_of_it_and_later_messages_are_new() {
+    for kind in ["person", "chat"] {
+        let archive = Archive::new().await;
+        told(&archive).await;
+        forget(&archive, kind, 0).await;
+        assert_eq!(where_it_is(&archive).await, [""; 0], "{kind}");
+        assert_eq!(archive.count("tg.messages").await, 0);
+        let mut later = message(9, 9, "новое");
+        let now = archive.ask("(select extract(epoch from platform.now())::bigint + 5)").await;
+        later["message"]["date"] = now;
+        archive.process(&later).await;
+        archive.work().await;
+        assert_eq!(archive.texts().await, ["новое"], "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn the_audit_of_forgetting_cannot_be_changed() {
+    let archive = Archive::new().await;
+    told(&archive).await;
+    forget(&archive, "message", 1).await;
+    assert!(archive.try_run("delete from audit.forgettings").await.is_err());
+    assert!(archive.try_run("update audit.forgettings set kind = 'chat'").await.is_err());
+}
+
+#[tokio::test]
+async fn forgetting_over_http_needs_the_right_and_names_what_is_not_there() {
+    let archive = Archive::new().await;
+    told(&archive).await;
+    let body = json!({"kind": "message", "chat_id": GROUP, "message_id": 1});
+    let path = "/api/knowledge/forget";
+    let reader = archive.token(&["read"]).await;
+    assert_eq!(ask(&archive.router, Some(&reader), "POST", path, Some(&body)).await.0, 403);
+    let writer = archive.token(&["write"]).await;
+    let (status, answer) = ask(&archive.router, Some(&writer), "POST", path, Some(&body)).await;
+    assert_eq!((status, &answer["data"]["messages"]), (200, &json!(1)), "{answer}");
+    let (status, _) = ask(&archive.router, Some(&writer), "POST", path, Some(&body)).await;
+    assert_eq!(status, 404);
+    let (_, listed) = ask(&archive.router, Some(&reader), "GET", "/api/knowledge/documents", None).await;
+    assert_eq!((listed["data"].as_array().unwrap().len(), &listed["data"][0]["chunks"]), (1, &json!(1)), "{listed}");
+}
+
+#[tokio::test]
+async fn another_workspace_can_neither_forget_nor_list_what_is_here() {
+    let archive = Archive::new().await;
+    told(&archive).await;
+    let other = archive.test.workspace("other").await;
+    let token = archive.token_in(other, None, &["read", "write", "workflows"]).await;
+    let body = json!({"kind": "chat", "chat_id": GROUP});
+    ask(&archive.router, Some(&token), "POST", "/api/knowledge/forget", Some(&body)).await;
+    assert_eq!(archive.texts().await.len(), 2);
+    let (_, listed) = ask(&archive.router, Some(&token), "GET", "/api/knowledge/documents", None).await;
+    assert_eq!(listed["data"], json!([]));
+}
