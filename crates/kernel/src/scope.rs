@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_unknown_scope_is_refused_with_the_nearest_and_the_list_of_known_ones() {
-        let list = "the scopes are console, read, write, shop:read, shop:write, books:close_2";
+        let list = "the scopes are console, read, workflows, write, shop:read, shop:write, books:close_2";
         for (name, words) in [
             ("admin", format!("`admin` is not a scope; {list}")),
             ("raed", format!("`raed` is not a scope; did you mean `read`? {list}")),

@@ -25,7 +25,7 @@ async fn seed_prints_the_same_credentials_every_time_and_they_work() {
         .fetch_all(db.db.pool())
         .await
         .unwrap();
-    assert_eq!(endpoints, [("max".to_owned(), true), ("push".to_owned(), true), ("telegram".to_owned(), true)]);
+    assert_eq!(endpoints, ["archive", "max", "push", "telegram"].map(|name| (name.to_owned(), true)));
     let text: String = sqlx::query_scalar("select string_agg(e::text, ' ') from core.workspace_endpoints e")
         .fetch_one(db.db.pool())
         .await

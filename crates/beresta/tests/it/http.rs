@@ -214,7 +214,7 @@ async fn every_module_has_rules_of_retention_on_the_schedule() {
                   where action = 'retention' and data->'failed' = '[]'";
     let modules: String =
         until("retention has run", async || sqlx::query_scalar(query).fetch_one(f.db.db.pool()).await.unwrap()).await;
-    assert_eq!(modules, "actions ops planner posting shopbot webhooks");
+    assert_eq!(modules, "actions knowledge ops planner posting shopbot webhooks");
 }
 
 #[tokio::test]
