@@ -3,6 +3,7 @@
 //! No call of this crate changes anything at the provider: each can be repeated, and a lost answer is a timeout. No error
 //! carries a key or an address. How many calls run at once is the caller's decision, and so is when to repeat one.
 
+mod answer;
 mod classify;
 mod embed;
 mod gemini;
@@ -12,10 +13,14 @@ mod reply;
 mod settings;
 mod vectors;
 
+pub use answer::{AnswerFinish, AnswerPrompt, Answerer, ModelAnswer};
 pub use embed::{DIMENSIONS, EmbedTask, Embedder, EmbeddingModel};
-pub use gemini::{GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiEmbedder};
+pub use gemini::{GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiAnswerer, GeminiEmbedder};
 pub use local::{BucketCountError, BucketWeights, LocalEmbedder};
-pub use openai::{OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiEmbedOptions, OpenAiEmbedder};
+pub use openai::{
+    OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiAnswerOptions, OpenAiAnswerer,
+    OpenAiEmbedOptions, OpenAiEmbedder,
+};
 pub use settings::{
     ANSWER_BYTES_MAX, ANSWER_TIMEOUT, EMBED_TIMEOUT, GEMINI_BASE_URL, GeminiSettings, LlmSettingsError, OPENAI_BASE_URL,
     OpenAiSettings, TRANSCRIBE_TIMEOUT,

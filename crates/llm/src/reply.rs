@@ -137,6 +137,11 @@ pub(crate) fn invalid(message: &str) -> AdapterError {
     refused(INVALID, "validation_failed", message)
 }
 
+/// A success that says something, and not what was asked for: a blocked prompt, a refusal, a cut answer.
+pub(crate) fn no_text(message: &str) -> AdapterError {
+    refused(INVALID, "no_text", message)
+}
+
 /// A success that is not in the provider's words. It changed nothing, and a healthy provider does not say it again.
 pub(crate) fn unreadable(message: &str) -> AdapterError {
     refused(for_now(ErrorKind::Unavailable), "unreadable_answer", message)

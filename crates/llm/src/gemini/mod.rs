@@ -1,8 +1,10 @@
 //! Gemini: `batchEmbedContents` and `generateContent`, for answers and for audio.
 
 mod embed;
+mod generate;
 
 pub use self::embed::{GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiEmbedder};
+pub use self::generate::GeminiAnswerer;
 
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
 //! OpenAI, and every server that speaks its protocol: `embeddings`, `chat/completions`, `audio/transcriptions`.
 
+mod chat;
 mod embed;
 
+pub use self::chat::{OpenAiAnswerOptions, OpenAiAnswerer};
 pub use self::embed::{OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiEmbedOptions, OpenAiEmbedder};
 
 use std::time::Duration;
