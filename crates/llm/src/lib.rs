@@ -5,23 +5,29 @@
 
 mod answer;
 mod classify;
+mod container;
 mod embed;
 mod gemini;
 mod local;
 mod openai;
 mod reply;
 mod settings;
+mod transcribe;
+mod transcript;
 mod vectors;
 
 pub use answer::{AnswerFinish, AnswerPrompt, Answerer, ModelAnswer};
 pub use embed::{DIMENSIONS, EmbedTask, Embedder, EmbeddingModel};
-pub use gemini::{GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiAnswerer, GeminiEmbedder};
+pub use gemini::{
+    GEMINI_AUDIO_BYTES_MAX, GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiAnswerer, GeminiEmbedder, GeminiTranscriber,
+};
 pub use local::{BucketCountError, BucketWeights, LocalEmbedder};
 pub use openai::{
-    OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiAnswerOptions, OpenAiAnswerer,
-    OpenAiEmbedOptions, OpenAiEmbedder,
+    OPENAI_AUDIO_BYTES_MAX, OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiAnswerOptions,
+    OpenAiAnswerer, OpenAiAudioOptions, OpenAiEmbedOptions, OpenAiEmbedder, OpenAiTranscriber, TranscriptFormat,
 };
 pub use settings::{
     ANSWER_BYTES_MAX, ANSWER_TIMEOUT, EMBED_TIMEOUT, GEMINI_BASE_URL, GeminiSettings, LlmSettingsError, OPENAI_BASE_URL,
     OpenAiSettings, TRANSCRIBE_TIMEOUT,
 };
+pub use transcribe::{Audio, Transcriber, TranscriptSegment, Transcription};

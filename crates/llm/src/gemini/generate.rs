@@ -40,9 +40,7 @@ impl GeminiAnswerer {
             config["temperature"] = json!(temperature);
         }
         add_schema(&mut config, prompt.json_schema.as_ref());
-        if let Some(tokens) = self.thinking_tokens {
-            config["thinkingConfig"] = json!({"thinkingBudget": tokens});
-        }
+        add_thinking(&mut config, self.thinking_tokens);
         let mut request = json!({"contents": [{"role": "user", "parts": parts}], "generationConfig": config});
         if !prompt.system.trim().is_empty() {
             request["systemInstruction"] = json!({"parts": [{"text": prompt.system}]});
@@ -55,6 +53,12 @@ pub(super) fn add_schema(config: &mut Value, schema: Option<&Value>) {
     if let Some(schema) = schema {
         config["responseMimeType"] = json!("application/json");
         config["responseJsonSchema"] = schema.clone();
+    }
+}
+
+pub(super) fn add_thinking(config: &mut Value, thinking_tokens: Option<u32>) {
+    if let Some(tokens) = thinking_tokens {
+        config["thinkingConfig"] = json!({"thinkingBudget": tokens});
     }
 }
 

@@ -1,8 +1,10 @@
 //! Gemini: `batchEmbedContents` and `generateContent`, for answers and for audio.
 
+mod audio;
 mod embed;
 mod generate;
 
+pub use self::audio::{GEMINI_AUDIO_BYTES_MAX, GeminiTranscriber};
 pub use self::embed::{GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiEmbedder};
 pub use self::generate::GeminiAnswerer;
 

@@ -1,8 +1,10 @@
 //! OpenAI, and every server that speaks its protocol: `embeddings`, `chat/completions`, `audio/transcriptions`.
 
+mod audio;
 mod chat;
 mod embed;
 
+pub use self::audio::{OPENAI_AUDIO_BYTES_MAX, OpenAiAudioOptions, OpenAiTranscriber, TranscriptFormat};
 pub use self::chat::{OpenAiAnswerOptions, OpenAiAnswerer};
 pub use self::embed::{OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiEmbedOptions, OpenAiEmbedder};
 

@@ -6,4 +6,5 @@
 mod answer;
 mod embed;
 mod harness;
+mod transcribe;
 mod transport;
