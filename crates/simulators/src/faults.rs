@@ -19,6 +19,9 @@ pub(crate) const FAULTS_MAX: usize = 10_000;
 pub(crate) enum Provider {
     Telegram,
     Max,
+    Gemini,
+    Openai,
+    Web,
 }
 
 /// When the connection is dropped: before the provider took the request, or after it did and only the answer is lost.

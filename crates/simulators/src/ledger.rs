@@ -15,6 +15,8 @@ use crate::sync::lock;
 
 /// The oldest entries give way to the new.
 const ENTRIES_MAX: usize = 1_000_000;
+/// Of the accepted calls that carry long texts. Messages are short: their number alone limits them.
+const WEIGHT_MAX: usize = 256 * 1024 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Ledger(Mutex<Rings>);
@@ -23,6 +25,7 @@ pub(crate) struct Ledger(Mutex<Rings>);
 struct Rings {
     sent: VecDeque<Arc<Sent>>,
     sent_total: u64,
+    sent_weight: usize,
     calls: VecDeque<Arc<Call>>,
     calls_total: u64,
     counts: BTreeMap<(Provider, &'static str, u16), u64>,
@@ -37,6 +40,8 @@ pub(crate) struct Sent {
     pub(crate) what: Accepted,
     #[serde(serialize_with = "serialize_flag")]
     answered: AtomicBool,
+    #[serde(skip)]
+    weight: usize,
 }
 
 #[derive(Serialize)]
@@ -123,11 +128,19 @@ pub(crate) struct Turned<T> {
 impl Ledger {
     /// Records an accepted call. `answered` is corrected later when the answer is delayed.
     pub(crate) fn accept(&self, what: Accepted, answered: bool) -> Arc<Sent> {
+        self.accept_weighed(what, answered, 0)
+    }
+
+    /// The same for a call of so many bytes.
+    pub(crate) fn accept_weighed(&self, what: Accepted, answered: bool, weight: usize) -> Arc<Sent> {
         let mut rings = lock(&self.0);
         rings.sent_total += 1;
-        let sent = Arc::new(Sent { seq: rings.sent_total, at: unix_ms(), what, answered: AtomicBool::new(answered) });
-        if rings.sent.len() == ENTRIES_MAX {
-            rings.sent.pop_front();
+        rings.sent_weight += weight;
+        let answered = AtomicBool::new(answered);
+        let sent = Arc::new(Sent { seq: rings.sent_total, at: unix_ms(), what, answered, weight });
+        while rings.sent.len() >= ENTRIES_MAX || rings.sent_weight > WEIGHT_MAX {
+            let Some(oldest) = rings.sent.pop_front() else { break };
+            rings.sent_weight -= oldest.weight;
         }
         rings.sent.push_back(Arc::clone(&sent));
         sent

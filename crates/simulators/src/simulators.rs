@@ -10,12 +10,15 @@ use serde_json::json;
 use crate::clock::Clock;
 use crate::control;
 use crate::faults::Faults;
+use crate::gemini::{self, Gemini};
 use crate::http;
 use crate::ledger::Ledger;
 use crate::max::{self, Max};
+use crate::openai::{self, Openai};
 use crate::push::Pusher;
 use crate::telegram::{self, Telegram};
 use crate::vault::Vault;
+use crate::web::{self, Pages};
 
 /// All simulated providers and their control plane. Clones share the state.
 #[derive(Clone, Default)]
@@ -31,20 +34,28 @@ pub(crate) struct World {
     pub(crate) pusher: Pusher,
     pub(crate) telegram: Telegram,
     pub(crate) max: Max,
+    pub(crate) gemini: Gemini,
+    pub(crate) openai: Openai,
+    pub(crate) pages: Pages,
 }
 
 impl Simulators {
-    /// Fresh providers: every well-formed token is valid, every chat can be written to, nothing goes wrong.
+    /// Fresh providers: every well-formed token and key is valid, every chat can be written to, nothing goes wrong.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Mounts `/telegram`, `/max`, `/control` and a word of introduction at `/`.
+    /// Mounts `/telegram`, `/max`, `/gemini`, `/openai`, `/web`, `/control` and a word of introduction at `/`.
     pub fn router(&self) -> Router {
         Router::new()
             .route("/", get(introduction))
             .route("/telegram/{*path}", any(telegram::handle))
             .route("/max/{*path}", any(max::handle))
+            .route("/gemini/{*path}", any(gemini::handle))
+            .route("/openai/{*path}", any(openai::handle))
+            .route("/web", any(web::handle))
+            .route("/web/", any(web::handle))
+            .route("/web/{*path}", any(web::handle))
             .nest("/control", control::router())
             .layer(DefaultBodyLimit::max(http::BODY_BYTES_MAX))
             .with_state(Arc::clone(&self.0))
@@ -62,6 +73,9 @@ impl World {
         self.faults.reset();
         self.telegram.reset();
         self.max.reset();
+        self.gemini.reset();
+        self.openai.reset();
+        self.pages.reset();
         self.ledger.reset();
         self.vault.reset();
         self.clock.set_scale(1.0);
@@ -73,7 +87,13 @@ async fn introduction() -> axum::response::Response {
         200,
         &json!({
             "what": "Beresta provider simulators",
-            "providers": {"telegram": "/telegram/bot<token>/<method>", "max": "/max"},
+            "providers": {
+                "telegram": "/telegram/bot<token>/<method>",
+                "max": "/max",
+                "gemini": "/gemini/v1beta",
+                "openai": "/openai/v1",
+                "web": "/web/<path>",
+            },
             "control": "/control"
         }),
     )

@@ -12,7 +12,7 @@ use crate::{World, http::client};
 
 pub struct WorldWithProviders {
     world: World,
-    /// Where they are: `/telegram`, `/max` and `/control`.
+    /// Where they are: `/telegram`, `/max`, `/gemini/v1beta`, `/openai/v1`, `/web` and `/control`.
     pub base: String,
     client: reqwest::Client,
     _stop: DropGuard,
@@ -37,6 +37,19 @@ impl WorldWithProviders {
             std::fs::write(world.files.path().join(provider), token).expect("a token is written");
         }
         Self { world, base, client: client(), _stop: stop.drop_guard() }
+    }
+
+    pub fn gemini_url(&self) -> String {
+        format!("{}/gemini/v1beta", self.base)
+    }
+
+    pub fn openai_url(&self) -> String {
+        format!("{}/openai/v1", self.base)
+    }
+
+    /// The address of a page of the simulated web site, set with `control("pages", …)`.
+    pub fn web_url(&self, path: &str) -> String {
+        format!("{}/web/{}", self.base, path.trim_start_matches('/'))
     }
 
     /// Where a module finds the token of a provider.

@@ -20,6 +20,9 @@ pub(crate) async fn run(listen: SocketAddr) -> Result<ExitCode> {
     println!("beresta simulates on {base}");
     println!("  Telegram  BERESTA_TELEGRAM_BASE_URL={base}/telegram");
     println!("  MAX       BERESTA_MAX_BASE_URL={base}/max");
+    println!("  Gemini    {base}/gemini/v1beta");
+    println!("  OpenAI    {base}/openai/v1");
+    println!("  web site  {base}/web");
     println!("  control   GET {base}/control/sent?provider=telegram");
     asked_to_stop.await;
     stop.cancel();

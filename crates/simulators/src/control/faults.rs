@@ -14,7 +14,7 @@ use crate::simulators::World;
 use super::fields::Fields;
 use super::{Answer, respond};
 
-const DELAY_MS_MAX: u64 = 600_000;
+pub(super) const DELAY_MS_MAX: u64 = 600_000;
 /// The same faults in every run unless the test brings a seed of its own.
 const SEED_DEFAULT: u64 = 1;
 
@@ -77,7 +77,7 @@ fn read(body: &[u8]) -> Result<Fault, String> {
     Ok(fault)
 }
 
-fn read_drop(given: Option<Value>) -> Result<Option<Drop>, String> {
+pub(super) fn read_drop(given: Option<Value>) -> Result<Option<Drop>, String> {
     match given {
         None | Some(Value::Bool(false)) => Ok(None),
         Some(Value::Bool(true)) => Ok(Some(Drop::After)),

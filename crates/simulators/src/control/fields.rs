@@ -1,5 +1,8 @@
 //! Reads a JSON object field by field, so that an error can name the field it is about.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -39,6 +42,11 @@ impl Fields {
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(_) => Err(format!("{name}: must be a number or a text")),
         }
+    }
+
+    pub(super) fn take_base64(&mut self, name: &str) -> Result<Option<Bytes>, String> {
+        let text: Option<String> = self.take(name)?;
+        text.map(|text| STANDARD.decode(text).map(Bytes::from).map_err(|error| format!("{name}: {error}"))).transpose()
     }
 
     /// Nothing may be left: a misspelt field must not be ignored.

@@ -76,9 +76,5 @@ fn read(query: Option<&str>) -> Result<Page, String> {
 }
 
 fn provider(name: &str) -> Result<Provider, String> {
-    match name {
-        "telegram" => Ok(Provider::Telegram),
-        "max" => Ok(Provider::Max),
-        _ => Err("provider: must be telegram or max".to_owned()),
-    }
+    serde_json::from_value(Value::from(name)).map_err(|_| "provider: must be telegram, max, gemini, openai or web".to_owned())
 }

@@ -3,6 +3,8 @@
 mod faults;
 mod fields;
 mod ledger;
+mod pages;
+mod script;
 mod settings;
 mod updates;
 
@@ -26,6 +28,9 @@ pub(crate) fn router() -> Router<Arc<World>> {
         .route("/calls", get(ledger::calls))
         .route("/updates", post(updates::push))
         .route("/chats", post(settings::chats))
+        .route("/answers", post(script::answers))
+        .route("/transcripts", post(script::transcripts))
+        .route("/pages", post(pages::set))
         .route("/tokens", post(settings::tokens))
         .route("/limits", post(settings::limits))
         .route("/clock", post(settings::clock))

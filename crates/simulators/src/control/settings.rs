@@ -15,6 +15,8 @@ use crate::{max, telegram};
 use super::fields::Fields;
 use super::{Answer, respond};
 
+pub(super) const ONLY_MESSENGERS: &str = "provider: must be telegram or max";
+
 pub(super) async fn chats(State(world): State<Arc<World>>, body: Bytes) -> Response {
     respond(set_chat(&world, &body))
 }
@@ -75,6 +77,7 @@ fn set_chat(world: &World, body: &[u8]) -> Answer {
             fields.finish()?;
             world.max.set_chat(max::ChatWish { target, access, kind, title })
         }
+        _ => Err(ONLY_MESSENGERS.to_owned()),
     }
 }
 
@@ -95,6 +98,9 @@ fn set_token(world: &World, body: &[u8]) -> Answer {
     match provider {
         Provider::Telegram => world.telegram.set_token(&token, valid),
         Provider::Max => world.max.set_token(&token, valid),
+        Provider::Gemini => world.gemini.keys.set(&token, valid),
+        Provider::Openai => world.openai.keys.set(&token, valid),
+        Provider::Web => return Err("provider: a web site has no tokens".to_owned()),
     }
     Ok(json!({"valid": valid}))
 }
@@ -120,6 +126,7 @@ fn set_limits(world: &World, body: &[u8]) -> Answer {
             world.max.limits.set(per_chat, per_token);
             world.max.set_not_ready_sends(not_ready.unwrap_or(0));
         }
+        _ => return Err(ONLY_MESSENGERS.to_owned()),
     }
     Ok(json!({
         "per_chat_per_second": per_chat,

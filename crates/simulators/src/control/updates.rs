@@ -14,6 +14,7 @@ use crate::simulators::World;
 use crate::{max, telegram};
 
 use super::fields::Fields;
+use super::settings::ONLY_MESSENGERS;
 use super::{Answer, respond};
 
 /// For what a test waits.
@@ -51,6 +52,7 @@ async fn deliver(world: &Arc<World>, body: &[u8]) -> Answer {
     let queued = match provider {
         Provider::Telegram => telegram::push_update(world, token.as_deref(), update, report)?,
         Provider::Max => max::push_update(world, token.as_deref(), update, report)?,
+        _ => return Err(ONLY_MESSENGERS.to_owned()),
     };
     let delivery = fate(&queued, wait, receiver).await;
     let by = if queued.by_webhook { "webhook" } else { "polling" };
@@ -84,6 +86,7 @@ fn read_update(world: &World, provider: Provider, token: Option<&str>, fields: &
         (None, Some(chat_id), Some(text)) => match provider {
             Provider::Telegram => telegram::text_update(world, &chat_id, &text, from),
             Provider::Max => max::text_update(world, token, &chat_id, &text, from),
+            _ => Err(ONLY_MESSENGERS.to_owned()),
         },
         (None, None, None) => Err("update: must be given, or chat_id and text".to_owned()),
         (None, None, _) => Err("chat_id: must be given with text".to_owned()),
