@@ -19,7 +19,11 @@ use platform::{
     settings::{Setting, SettingError, Values, list, setting},
 };
 
-use crate::{alerts::Mail, modules};
+use crate::{
+    alerts::Mail,
+    models::{self, Models},
+    modules,
+};
 
 /// The settings of the program itself.
 const SETTINGS: &[Setting] = &[
@@ -82,7 +86,7 @@ const SETTINGS: &[Setting] = &[
 
 /// Every setting there is: the program's own and those of the modules.
 pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().chain(modules::ALL.iter().flat_map(|module| module.settings))
+    SETTINGS.iter().chain(models::SETTINGS).chain(modules::ALL.iter().flat_map(|module| module.settings))
 }
 
 #[derive(Clone, Debug)]
@@ -115,6 +119,7 @@ pub(crate) struct Config {
     pub(crate) dispatch_in_flight_max: usize,
     pub(crate) actions: actions::ActionsSettings,
     pub(crate) planner: planner::PlannerSettings,
+    pub(crate) models: Models,
 }
 
 impl Config {
@@ -226,6 +231,7 @@ fn config(values: &Values) -> Result<Config> {
         dispatch_in_flight_max: values.count("dispatch_in_flight_max", 2, 100_000)?,
         actions: actions::ActionsSettings::read(values)?,
         planner: planner::PlannerSettings::read(values)?,
+        models: Models::read(values)?,
         providers: vec![
             provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
             provider("max", "max_base_url", "max_ca_bundle")?,

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod database;
 mod listener;
+mod models;
 mod modules;
 mod operations;
 mod outside;
@@ -26,6 +27,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // reqwest, sqlx and object_store are built without a default of their own.
     drop(rustls::crypto::ring::default_provider().install_default());
+    // The child that reads foreign files is this program too. It has no threads and no configuration.
+    if std::env::args_os().nth(1).is_some_and(|command| command == outside::EXTRACT_COMMAND) {
+        return extract::run_child();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

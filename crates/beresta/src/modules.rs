@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kernel::Scope;
-use knowledge::Knowledge;
 use planner::Planner;
 use platform::{
     http::App,
@@ -35,7 +34,7 @@ pub(crate) fn services(config: &Config, app: &App, outside: &Outside, chats: &Ar
         shopbot::service(outside.answers(app)),
         actions::service(&app.db, config.actions.clone(), Arc::clone(chats)),
         planner::service(&Planner::new(app.db.clone()), &config.planner),
-        knowledge::service(&Knowledge { db: app.db.clone(), objects: app.objects.clone() }),
+        knowledge::service(&outside.knowledge(&app.db, &app.objects)),
         webhooks::service(outside.webhook_deliveries(app), outside.webhook_desk(&app.db, config)),
         #[cfg(test)]
         echobot::service(app.db.clone(), outside.messengers.clone(), outside.secrets.clone()),

@@ -1,9 +1,11 @@
 //! The ways out of this process: the messengers and the fetcher, made once from the configuration.
 
 use anyhow::{Context, Result};
+use extract::{ExtractLimits, Extractor};
+use knowledge::Knowledge;
 use messengers::{Max, Messengers, Telegram};
 use outbound::{Client, FetchSettings, Fetcher};
-use platform::{Db, http::App, secrets::Secrets};
+use platform::{Db, http::App, objects::Objects, secrets::Secrets};
 use posting::dispatcher::{Credentials, Deliveries};
 use shopbot::sender::Answers;
 use webhooks::{
@@ -11,7 +13,10 @@ use webhooks::{
     sender::WebhookDeliveries,
 };
 
-use crate::{alerts::MessengersAndMail, config::Config};
+use crate::{alerts::MessengersAndMail, config::Config, models::Models};
+
+/// The hidden command that reads one foreign file and ends.
+pub(crate) const EXTRACT_COMMAND: &str = "extract-child";
 
 #[derive(Clone)]
 pub(crate) struct Outside {
@@ -22,6 +27,8 @@ pub(crate) struct Outside {
     webhook_fetcher: Fetcher,
     /// The tokens of the bots, and the secrets of webhooks.
     pub(crate) secrets: Secrets,
+    models: Models,
+    extractor: Extractor,
 }
 
 impl Outside {
@@ -35,6 +42,7 @@ impl Outside {
         };
         let (telegram, telegram_url) = client("telegram")?;
         let (max, max_url) = client("max")?;
+        let program = std::env::current_exe().context("the path of this program is not known")?;
         let fetcher = Fetcher::new(FetchSettings { allow: config.fetch_allow.clone(), ..FetchSettings::default() })?;
         Ok(Self {
             messengers: Messengers::new(Telegram::new(telegram, &telegram_url), Max::new(max, &max_url)),
@@ -42,6 +50,8 @@ impl Outside {
             credentials: Credentials::default(),
             webhook_fetcher: webhooks::sender::fetcher(config.fetch_allow.clone())?,
             secrets: Secrets::default(),
+            models: config.models.clone(),
+            extractor: Extractor::new(program, vec![EXTRACT_COMMAND.to_owned()], ExtractLimits::default()),
         })
     }
 
@@ -51,6 +61,19 @@ impl Outside {
 
     pub(crate) fn answers(&self, app: &App) -> Answers {
         Answers { db: app.db.clone(), messengers: self.messengers.clone(), secrets: self.secrets.clone() }
+    }
+
+    pub(crate) fn knowledge(&self, db: &Db, objects: &Objects) -> Knowledge {
+        Knowledge {
+            db: db.clone(),
+            objects: objects.clone(),
+            messengers: self.messengers.clone(),
+            secrets: self.secrets.clone(),
+            fetcher: self.fetcher.clone(),
+            extractor: self.extractor.clone(),
+            embedder: self.models.embedder.clone(),
+            transcriber: self.models.transcriber.clone(),
+        }
     }
 
     pub(crate) fn webhook_deliveries(&self, app: &App) -> WebhookDeliveries {

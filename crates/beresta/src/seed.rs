@@ -8,7 +8,7 @@ use platform::{tokens, workspaces};
 use serde::{Deserialize, Serialize};
 use sqlx::Executor;
 
-use crate::{config::Config, database::Database, seed_archive, seed_plan};
+use crate::{config::Config, database::Database, outside::Outside, seed_archive, seed_plan};
 
 const SEED: &str = include_str!("../../../db/seed.sql");
 const FILE: &str = "demo-credentials.json";
@@ -41,7 +41,7 @@ pub(crate) async fn load(config: &Config, database: &Database) -> Result<SeedCre
         .await
         .context("the goals of the demo person cannot be made")?;
     let objects = platform::objects::Objects::open(&config.objects)?;
-    let archive = knowledge::Knowledge { db: database.db.clone(), objects };
+    let archive = Outside::new(config)?.knowledge(&database.db, &objects);
     credentials.knowledge.bot_id =
         seed_archive::load(&archive, workspace_id).await.context("the history of the demo group cannot be made")?;
     keep(&path, &serde_json::to_string_pretty(&credentials)?)?;

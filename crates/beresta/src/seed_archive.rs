@@ -74,7 +74,7 @@ pub(crate) async fn load(archive: &Knowledge, workspace: WorkspaceId) -> Result<
 }
 
 async fn call(archive: &Knowledge, workspace: WorkspaceId, req: Value) -> Result<()> {
-    let request = Request { workspace, req, trace: None };
+    let request = Request { workspace, req, trace: None, is_last_attempt: false };
     match workflows::run(archive, "WF20", request).await {
         Ok(_) => Ok(()),
         Err(problem) => bail!("{problem}"),

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use knowledge::polling::Poller;
 use platform::{
     alerts::{self, AlertSource, AlertTeller, StorageLimits},
     bus::Bus,
@@ -110,6 +111,11 @@ impl Server {
                 data_dir: database.embedded.as_ref().map(|_| config.data_dir.clone()),
             };
             tasks.spawn(alerts::watch(db.clone(), sources, limits, stop.clone()));
+        }
+        if config.roles.contains(&Role::Monitor) {
+            let knowledge = outside.knowledge(&db, &app.objects);
+            let poller = Poller { knowledge, app: app.clone(), modules: bots.clone().into() };
+            tasks.spawn(poller.run(stop.clone()));
         }
         let mut router = operations::router(Arc::new(Process::new(roles)?));
         if config.roles.contains(&Role::Api) {

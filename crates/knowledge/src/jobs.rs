@@ -3,35 +3,75 @@
 use std::time::Duration;
 
 use kernel::Problem;
-use platform::jobs::{Job, JobError, JobType, Registry};
+use platform::{
+    jobs::{Job, JobError, JobType, Registry},
+    wake::Topic,
+};
 
 use crate::{
     Knowledge,
     workflows::{self, Request},
 };
 
-/// A type of job and the workflow that it runs.
-const TYPES: [(&str, &str); 2] = [("knowledge.process_update", "WF20"), ("knowledge.chunk", "WF40")];
+/// A type of job, the workflow that it runs, and how many run at once in a process.
+const TYPES: [(&str, &str, usize); 7] = [
+    ("knowledge.process_update", "WF20", 16),
+    ("knowledge.fetch_url", "WF31", 8),
+    ("knowledge.download_file", "WF32", 4),
+    // Each is a process of its own that uses a core.
+    ("knowledge.extract", "WF33", 2),
+    ("knowledge.chunk", "WF40", 16),
+    ("knowledge.embed", "WF41", 8),
+    ("knowledge.watch_transport", "WF11", 4),
+];
 
 pub fn registry(knowledge: &Knowledge) -> Registry {
     let mut registry = Registry::new();
-    for (name, workflow) in TYPES {
+    for (name, workflow, concurrency) in TYPES {
         let knowledge = knowledge.clone();
-        registry.register(JobType::new(name), move |job| run(knowledge.clone(), workflow, job));
+        let job_type = JobType::new(name).concurrency(concurrency);
+        let attempts_max = job_type.policy.attempts_max;
+        registry.register(job_type, move |job| run(knowledge.clone(), workflow, attempts_max, job));
     }
-    let knowledge = knowledge.clone();
-    registry.register(JobType::new("knowledge.remove_objects").concurrency(1), move |job| remove_objects(knowledge.clone(), job));
+    let of = knowledge.clone();
+    registry
+        .register(JobType::new("knowledge.fill_model").concurrency(1).timeout(FILL_MAX), move |job| fill_model(of.clone(), job));
+    let of = knowledge.clone();
+    registry.register(JobType::new("knowledge.remove_objects").concurrency(1), move |job| remove_objects(of.clone(), job));
     registry
 }
 
-async fn run(knowledge: Knowledge, workflow: &'static str, job: Job) -> Result<(), JobError> {
-    let request = Request { workspace: job.workspace_id, req: job.payload, trace: job.trace_id };
+async fn run(knowledge: Knowledge, workflow: &'static str, attempts_max: u32, job: Job) -> Result<(), JobError> {
+    let is_last_attempt = job.attempt.saturating_sub(job.forgiven) >= attempts_max;
+    let request = Request { workspace: job.workspace_id, req: job.payload, trace: job.trace_id, is_last_attempt };
     match workflows::run(&knowledge, workflow, request).await {
         Ok(_) => Ok(()),
-        // What the job was for went meanwhile: forgotten, or edited away.
-        Err(problem) if problem.status == 404 => Ok(()),
+        // What the job was for went meanwhile (forgotten, or edited away), or may not be done any more.
+        Err(problem) if matches!(problem.status, 403 | 404) => Ok(()),
         Err(problem) => Err(error(&problem)),
     }
+}
+
+/// A large workspace is filled in many rounds; what is stored is not made again by the next attempt.
+const FILL_MAX: Duration = Duration::from_hours(6);
+
+async fn fill_model(knowledge: Knowledge, job: Job) -> Result<(), JobError> {
+    let model_id = job.payload["model_id"].as_i64().ok_or_else(|| JobError::fail("the job names no model"))?;
+    workflows::fill_model(&knowledge, job.workspace_id, model_id).await.map_err(|problem| error(&problem))
+}
+
+/// The bots whose transport is watched: those of knowledge, and those that somebody configured. A job for each, in its workspace.
+pub async fn watch_transports(knowledge: Knowledge) -> Result<(), JobError> {
+    let query =
+        "select ops.enqueue_job(b.workspace_id, 'knowledge.watch_transport', jsonb_build_object('bot_id', b.bot_id), null,
+                                        b.bot_id::text)
+                   from core.bots b join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+                  where b.provider = 'telegram' and b.enabled
+                    and exists (select from core.bot_transport_config c
+                                 where (c.workspace_id, c.bot_id) = (b.workspace_id, b.bot_id))";
+    sqlx::query(query).execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
 }
 
 fn error(problem: &Problem) -> JobError {

@@ -1,5 +1,6 @@
 //! Knowledge: everything a Telegram group shared becomes text that can be found.
 
+mod blobs;
 mod module;
 mod sql;
 mod store;
@@ -9,6 +10,8 @@ pub mod alerts;
 pub mod http;
 pub mod jobs;
 pub mod model;
+pub mod polling;
+pub mod replies;
 pub mod scopes;
 pub mod workflows;
 

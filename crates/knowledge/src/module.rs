@@ -1,36 +1,72 @@
 //! What knowledge brings to the program.
 
+use std::time::Duration;
+
+use extract::Extractor;
+use llm::{Embedder, Transcriber};
+use messengers::Messengers;
+use outbound::Fetcher;
 use platform::{
     Db,
-    module::{Metric, Module, Service},
+    jobs::JobType,
+    module::{Metric, Module, Role, Service},
     objects::Objects,
+    outbox::{Engine, OutboxLimits},
     retention::RetentionRule,
+    secrets::Secrets,
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, http, jobs, scopes, updates};
+use crate::{SQL, alerts, http, jobs, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
     settings: &[],
-    metrics: &[Metric::Counter("knowledge_updates_total", "updates of Telegram, by what became of them")],
+    metrics: &[
+        Metric::Counter("knowledge_updates_total", "updates of Telegram, by what became of them"),
+        Metric::Counter("knowledge_replies_total", "attempts to say something in a chat, by what became of them"),
+    ],
     scopes: scopes::ALL,
     alerts: Some(alerts::ALERTS),
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
+
+/// How often the transport of a bot is looked at.
+const WATCH_EVERY: Duration = Duration::from_mins(1);
 
 /// What the workflows work with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     pub db: Db,
     pub objects: Objects,
+    pub messengers: Messengers,
+    pub secrets: Secrets,
+    pub fetcher: Fetcher,
+    pub extractor: Extractor,
+    pub embedder: Embedder,
+    /// Without one, recordings have no text.
+    pub transcriber: Option<Transcriber>,
+}
+
+impl Knowledge {
+    pub fn replies(&self) -> Replies {
+        Replies { db: self.db.clone(), messengers: self.messengers.clone(), secrets: self.secrets.clone() }
+    }
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
+    let (watching, replies) = (knowledge.clone(), knowledge.replies());
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
-        .retention(vec![RetentionRule::sql("knowledge", "select knowledge.forget_old($1)")]);
-    service.jobs = jobs::registry(knowledge);
+        .recurring("knowledge.watch_transports", WATCH_EVERY, JobType::new("knowledge.watch_transports"), move |_| {
+            jobs::watch_transports(watching.clone())
+        })
+        .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
+        .retention(vec![
+            RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),
+            RetentionRule::sql("knowledge.transport", "select knowledge.forget_transport($1)"),
+        ]);
+    service.jobs.extend(jobs::registry(knowledge));
     service
 }

@@ -6,12 +6,16 @@ pub const SQL: SqlModule = SqlModule {
     name: "knowledge",
     schemas: &["knowledge", "raw", "tg", "content", "kg", "audit"],
     prelude: &[],
-    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content"],
+    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors"],
     functions: sql_files!["functions":
-        "policy_of" "take_update" "audience_of" "is_forgotten" "store_members" "migrate_chat" "drop_unreferenced_blobs"
-        "drop_unreferenced" "author_of" "store_attachments" "index_message" "store_message" "store_facts"
-        "end_update" "load_context"
-        "document_context" "store_chunks" "forget_messages" "forget"
-        "prune" "forget_old" "register_chat" "fail_job" "find_trouble"
+        "policy_of" "take_update" "audience_of" "given_audience" "is_forgotten" "store_members" "migrate_chat"
+        "drop_unreferenced_blobs" "drop_unreferenced" "author_of" "store_attachments" "ask_for_chunks" "take_url"
+        "ask_for_shared" "index_message" "store_message" "obey" "store_facts" "end_update" "load_context"
+        "put_blob" "told_document" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"
+        "store_download" "store_text" "document_context" "store_chunks" "put_model" "chunks_to_embed"
+        "store_embeddings" "switch_model" "forget_messages" "forget" "forget_url" "prune" "forget_old"
+        "register_chat" "set_policy" "fail_job" "find_trouble"
+        "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
+        "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

@@ -52,6 +52,9 @@ pub struct Meta {
     pub disable_preview: bool,
     /// Sent without a sound.
     pub is_silent: bool,
+    /// What a text answers, and in which topic of a forum it stands. Telegram only.
+    pub reply_to_message_id: Option<i64>,
+    pub thread_id: Option<i64>,
     pub buttons: Buttons,
     pub trace_id: String,
     /// Given to the provider where it supports one. Neither Telegram nor MAX does today.

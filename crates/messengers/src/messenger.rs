@@ -20,6 +20,14 @@ impl Messengers {
         Self { telegram: Messenger::Telegram(telegram), max: Messenger::Max(max) }
     }
 
+    /// What only Telegram has: files, members, and how updates come.
+    pub fn telegram(&self) -> Option<&Telegram> {
+        match &self.telegram {
+            Messenger::Telegram(telegram) => Some(telegram),
+            Messenger::Max(_) => None,
+        }
+    }
+
     /// The messenger of a provider. A name that is not in [`PROVIDERS`] is an error of the channel that has it.
     pub fn of(&self, provider: &str) -> Result<&Messenger, AdapterError> {
         match provider {

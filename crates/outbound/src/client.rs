@@ -105,6 +105,12 @@ impl Client {
         Ok(Self { http, body_bytes_max: settings.body_bytes_max })
     }
 
+    /// The same connections with another limit on the size of an answer.
+    #[must_use]
+    pub fn with_body_bytes_max(&self, body_bytes_max: usize) -> Self {
+        Self { http: self.http.clone(), body_bytes_max }
+    }
+
     /// Starts a request; finish it with [`Client::send`].
     pub fn request(&self, method: reqwest::Method, url: &str) -> reqwest::RequestBuilder {
         self.http.request(method, url)

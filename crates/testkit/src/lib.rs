@@ -7,6 +7,7 @@ pub mod clients;
 mod cluster;
 mod database;
 pub mod events;
+mod extractor;
 pub mod files;
 pub mod http;
 pub mod openapi;
@@ -16,6 +17,7 @@ mod world;
 
 pub use cluster::server;
 pub use database::{TestDb, admin, before, settings};
+pub use extractor::extract_program;
 pub use providers::WorldWithProviders;
 pub use waiting::{PATIENCE, until};
 pub use world::{World, code};

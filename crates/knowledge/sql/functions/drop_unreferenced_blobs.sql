@@ -11,7 +11,10 @@ begin
     blobs := blobs || more;
     delete from content.urls u
      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids)
-       and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id));
+       and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id))
+       -- A message whose page was not fetched yet still needs the address.
+       and not exists (select from tg.message_links l
+                        where (l.workspace_id, l.normalized_url) = (u.workspace_id, u.normalized_url));
     with removed as (
         delete from tg.files f
          where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files)

@@ -7,6 +7,7 @@ create or replace function knowledge.forget_messages(
 declare
     documents bigint[];
     files text[];
+    urls bigint[];
     chunks int;
     messages int;
     raws int;
@@ -33,10 +34,15 @@ begin
       from tg.message_versions v join tg.message_attachments a on (a.workspace_id,
           a.message_version_id) = (v.workspace_id, v.id)
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    select array_agg(distinct u.id) into urls
+      from tg.message_versions v
+      join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
+      join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
+     where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
     pages := knowledge.drop_unreferenced(p_workspace_id, documents);
-    perform knowledge.drop_unreferenced_blobs(p_workspace_id, null, files, null);
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
     -- An update also tells what it answers to and what it pins. Its key stays, so that a copy is still known as one.
     update raw.telegram_updates r set body = '{}'
       from unnest(chats, numbers) f (chat_id, message_id)

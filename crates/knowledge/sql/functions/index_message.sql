@@ -7,8 +7,7 @@ create or replace function knowledge.index_message(
 declare
     version tg.message_versions;
     message tg.messages;
-    document bigint;
-    document_version int;
+    document content.documents;
     dropped bigint[];
 begin
     select * into version from tg.message_versions where (workspace_id, id) = (p_workspace_id, p_version_id);
@@ -32,11 +31,9 @@ begin
            set message_version_id = excluded.message_version_id, text = excluded.text,
                text_sha256 = excluded.text_sha256,
                token_count = null, updated_at = platform.now(), version = d.version + 1
-        returning d.id, d.version into document, document_version;
-        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, document);
-        -- One job for each version: the job of an older one may have read its text already.
-        perform ops.enqueue_job(p_workspace_id, 'knowledge.chunk', jsonb_build_object('document_id', document), null,
-                                format('document %s version %s', document, document_version), p_trace_id);
+        returning d.* into document;
+        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, document.id);
+        perform knowledge.ask_for_chunks(p_workspace_id, document, p_trace_id);
     end if;
 
     with gone as (
@@ -55,6 +52,6 @@ begin
     select array_agg(document_id) into dropped from gone;
     perform knowledge.drop_unreferenced(p_workspace_id, dropped);
 
-    return '{"url_jobs": [], "file_jobs": []}';
+    return knowledge.ask_for_shared(p_workspace_id, p_version_id, p_visibility, p_owner, p_chat_id, p_trace_id);
 end
 $$;

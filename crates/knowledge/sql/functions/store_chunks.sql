@@ -1,6 +1,6 @@
--- WF40: the chunks of a document. Guarantees: chunks of a text that is not the document's any more (p_version) change
--- nothing; cutting again gives the same rows with the same ids; what a shorter text has no place for goes. p_chunks is
--- [{text, text_sha256, start, end, mark}].
+-- WF40: the chunks of a document, and the job that embeds them. Guarantees: chunks of a text that is not the document's
+-- any more (p_version) change nothing; a chat whose policy lets nothing be found has none; cutting again gives the same
+-- rows with the same ids; what a shorter text has no place for goes. p_chunks is [{text, text_sha256, start, end, mark}].
 create or replace function knowledge.store_chunks(
     p_workspace_id uuid, p_document_id bigint, p_version int, p_token_count int, p_chunks jsonb, p_trace_id text
 ) returns int language plpgsql as $$
@@ -13,6 +13,8 @@ begin
         raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
     elsif document.version <> p_version then
         return null;
+    elsif not (knowledge.policy_of(p_workspace_id, document.chat_id)).allow_embedding then
+        return 0;
     end if;
     context := coalesce(knowledge.document_context(document), '');
     update content.documents set token_count = coalesce(p_token_count, token_count)
@@ -31,6 +33,10 @@ begin
      where (c.text_sha256, c.context, c.start_char, c.end_char, c.version)
            is distinct from (excluded.text_sha256, excluded.context, excluded.start_char, excluded.end_char,
                excluded.version);
+    if jsonb_array_length(p_chunks) > 0 then
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.embed', jsonb_build_object('document_id', p_document_id),
+                                null, format('document %s version %s', p_document_id, p_version), p_trace_id);
+    end if;
     return jsonb_array_length(p_chunks);
 end
 $$;

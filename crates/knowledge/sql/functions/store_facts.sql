@@ -29,6 +29,7 @@ begin
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
+    perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
 
     select * into audience
       from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);

@@ -60,7 +60,10 @@ create table core.bot_transport_state (
     bot_id         uuid not null,
     mode           text not null constraint transport_state_known check (mode in ('webhook', 'polling')),
     since          timestamptz not null default platform.now(),
+    username       text,
     last_update_id bigint,
+    poll_token     text,
+    polled_until   timestamptz,
     pending        int,
     failures       int not null default 0,
     checked_at     timestamptz,
@@ -68,6 +71,7 @@ create table core.bot_transport_state (
     primary key (workspace_id, bot_id),
     foreign key (workspace_id, bot_id) references core.bots on delete cascade
 );
+comment on column core.bot_transport_state.poll_token is 'The one process that asks for updates, until polled_until.';
 comment on table core.bot_transport_state is 'How they come now, written by the watchdog (WF11) and by whoever takes an update.';
 
 create table ops.webhook_health_snapshots (

@@ -126,6 +126,7 @@ create table tg.message_links (
     primary key (workspace_id, message_version_id, link_no),
     foreign key (workspace_id, message_version_id) references tg.message_versions on delete cascade
 );
+create index message_links_by_url on tg.message_links (workspace_id, normalized_url);
 comment on table tg.message_links is 'The links of a version, as they were written, in their order.';
 comment on column tg.message_links.normalized_url is 'Null: it is no address that can be fetched.';
 
@@ -137,10 +138,12 @@ create table tg.files (
     file_name      text,
     bytes          bigint,
     blob_object_id bigint,
+    busy_until     timestamptz,
     seen_at        timestamptz not null default platform.now(),
     primary key (workspace_id, file_unique_id)
 );
 comment on table tg.files is 'A file of Telegram, whoever shared it: downloaded once in a workspace.';
+comment on column tg.files.busy_until is 'Somebody downloads it, until then: whoever else needs it comes again.';
 create index files_by_blob on tg.files (workspace_id, blob_object_id);
 
 create table tg.file_instances (

@@ -27,10 +27,12 @@ create table content.urls (
     workspace_id   uuid not null references core.workspaces,
     id             bigint generated always as identity,
     normalized_url text not null constraint url_bounded check (octet_length(normalized_url) between 1 and 2048),
+    busy_until     timestamptz,
     created_at     timestamptz not null default platform.now(),
     primary key (workspace_id, id),
     constraint url_is_there_once unique (workspace_id, normalized_url)
 );
+comment on column content.urls.busy_until is 'Somebody fetches it, until then: whoever else needs it comes again.';
 create table content.url_fetches (
     workspace_id   uuid not null,
     id             bigint generated always as identity,
@@ -125,6 +127,7 @@ create table kg.chunks (
     end_char     int not null,
     mark         jsonb,
     version      int not null,
+    index_md5    text not null generated always as (md5(context || E'\n' || text)) stored,
     created_at   timestamptz not null default platform.now(),
     primary key (workspace_id, id),
     constraint chunk_is_there_once unique (workspace_id, document_id, chunk_no),
@@ -133,13 +136,14 @@ create table kg.chunks (
 );
 comment on table kg.chunks is 'Pieces of documents: what is found and cited.';
 comment on column kg.chunks.context is 'Facts of the document (title, chat, author, date) that are indexed with the text and are not part of it.';
+comment on column kg.chunks.index_md5 is 'Of everything that is indexed. A vector carries the one that it was made from.';
 comment on column kg.chunks.mark is 'The page, slide or sheet where it begins.';
 
 create table audit.forgettings (
     workspace_id uuid not null,
     id           bigint generated always as identity,
     ts           timestamptz not null default platform.now(),
-    kind         text not null constraint forgetting_kind_known check (kind in ('message', 'chat', 'person', 'retention')),
+    kind         text not null constraint forgetting_kind_known check (kind in ('message', 'chat', 'person', 'url', 'retention')),
     chat_id      bigint,
     asked_by     text,
     counts       jsonb not null,

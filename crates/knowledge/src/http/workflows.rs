@@ -38,7 +38,7 @@ pub(super) async fn run_workflow(
         Ok(()) if is_handler => Err(workflows::handle_error(&knowledge, workspace, &body).await),
         Ok(()) => {
             let trace = meta.correlation.trace_id.as_ref().map(ToString::to_string);
-            workflows::run(&knowledge, &name, Request { workspace, req: input.clone(), trace }).await
+            workflows::run(&knowledge, &name, Request { workspace, req: input.clone(), trace, is_last_attempt: false }).await
         }
     };
     Ok(respond(done, meta))

@@ -9,6 +9,7 @@ use super::Request;
 use crate::{
     Knowledge,
     model::{update, urls},
+    replies::REPLIES,
     store,
 };
 
@@ -65,6 +66,7 @@ async fn process(knowledge: &Knowledge, request: &Request, bot: Uuid, update: &V
     let stored = store::store_facts(&knowledge.db, request.workspace, bot, &facts, &payload, request.trace()).await?;
     knowledge.db.wake().tell(Topic::JOBS);
     knowledge.db.wake().tell(Topic::BUS);
+    knowledge.db.wake().tell(REPLIES);
     Ok(Ok(stored))
 }
 

@@ -1,11 +1,15 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
 mod catalog;
+mod commands;
 mod context;
 mod contracts;
 mod edits;
 mod forgetting;
 mod ingest;
 mod kept;
+mod links;
 mod members;
+mod transport;
+mod vectors;
 mod world;

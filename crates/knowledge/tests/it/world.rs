@@ -1,11 +1,19 @@
-//! A workspace with a knowledge bot, a registered group, a member, an admin and an outsider.
+//! A workspace with a knowledge bot, a registered group, a member, an admin and an outsider, and simulated providers on a socket.
 
 use axum::Router;
+use extract::{ExtractLimits, Extractor};
 use kernel::Secret;
 use knowledge::{Knowledge, SQL};
-use platform::module::Service;
+use llm::LocalEmbedder;
+use messengers::{Max, Messengers, Telegram};
+use outbound::{Client, ClientSettings, FetchSettings, Fetcher};
+use platform::{
+    module::Service,
+    outbox::{Engine, OutboxLimits},
+    secrets::Secrets,
+};
 use serde_json::{Value, json};
-use testkit::{World, http::ask};
+use testkit::{WorldWithProviders, http::ask};
 use uuid::Uuid;
 
 pub(crate) const GROUP: i64 = -1_001_234_567_890;
@@ -14,7 +22,8 @@ pub(crate) const ADMIN: i64 = 5_000_000_002;
 pub(crate) const OUTSIDER: i64 = 5_000_000_003;
 
 pub(crate) struct Archive {
-    pub(crate) world: World,
+    pub(crate) world: WorldWithProviders,
+    pub(crate) knowledge: Knowledge,
     pub(crate) bot: Uuid,
     pub(crate) router: Router,
     pub(crate) token: Secret,
@@ -22,28 +31,47 @@ pub(crate) struct Archive {
 }
 
 impl std::ops::Deref for Archive {
-    type Target = World;
+    type Target = WorldWithProviders;
 
-    fn deref(&self) -> &World {
+    fn deref(&self) -> &WorldWithProviders {
         &self.world
+    }
+}
+
+fn tools(world: &WorldWithProviders) -> Knowledge {
+    let client = Client::new(&ClientSettings::default()).expect("a client");
+    let authority = world.base.trim_start_matches("http://").to_owned();
+    Knowledge {
+        db: world.test.db.clone(),
+        objects: world.objects(),
+        messengers: Messengers::new(
+            Telegram::new(client.clone(), &format!("{}/telegram", world.base)),
+            Max::new(client, &format!("{}/max", world.base)),
+        ),
+        secrets: Secrets::default(),
+        fetcher: Fetcher::new(FetchSettings { allow: vec![authority], ..FetchSettings::default() }).expect("a fetcher"),
+        extractor: Extractor::new(testkit::extract_program(), vec!["--child".to_owned()], ExtractLimits::default()),
+        embedder: LocalEmbedder::new().into(),
+        transcriber: None,
     }
 }
 
 impl Archive {
     pub(crate) async fn new() -> Self {
-        let world = World::new(&[platform::SQL, SQL]).await;
-        let knowledge = Knowledge { db: world.test.db.clone(), objects: world.objects() };
+        let world = WorldWithProviders::new(&[platform::SQL, SQL]).await;
+        let knowledge = tools(&world);
         let Service { router, jobs, bots, .. } = knowledge::service(&knowledge);
         jobs.put_types(&world.test.db).await.expect("the world is made");
         let all = router.merge(platform::door::router(bots.into_iter().collect::<Vec<_>>()));
         let router = world.router(all);
-        let token = world.token(&["workflows"]).await;
+        let token = world.token(&["workflows", "read", "write"]).await;
         let workspace = world.workspace.uuid();
         let bot: Uuid = sqlx::query_scalar(
             "insert into core.bots (workspace_id, provider, name, secret_ref, serves)
-             values ($1, 'telegram', 'archive', 'env:NONE', 'knowledge') returning bot_id",
+             values ($1, 'telegram', 'archive', $2, 'knowledge') returning bot_id",
         )
         .bind(workspace)
+        .bind(world.secret_ref("telegram"))
         .fetch_one(world.test.db.pool())
         .await
         .expect("the world is made");
@@ -75,7 +103,41 @@ impl Archive {
             .execute(world.test.db.pool())
             .await
             .expect("the world is made");
-        Self { world, bot, router, token, secret }
+        Self { world, knowledge, bot, router, token, secret }
+    }
+
+    /// The routes and jobs as they are with other tools.
+    pub(crate) fn rewire(&mut self) {
+        let Service { router, bots, .. } = knowledge::service(&self.knowledge);
+        let all = router.merge(platform::door::router(bots.into_iter().collect::<Vec<_>>()));
+        self.router = self.world.router(all);
+    }
+
+    /// Sends what the bot has to say.
+    pub(crate) async fn say(&self) {
+        Engine::new(self.knowledge.replies(), OutboxLimits::of(4)).drain().await.expect("replies are sent");
+    }
+
+    /// The address of a page of the simulated web site, set to answer like this.
+    pub(crate) async fn page(&self, path: &str, mut page: Value) -> String {
+        page["path"] = json!(path);
+        let set = self.control("pages", page).await;
+        assert!(set["error"].is_null(), "{set}");
+        format!("{}/web/{path}", self.base)
+    }
+
+    /// The values of one column.
+    pub(crate) async fn list(&self, query: &str) -> Vec<Value> {
+        let query = format!("select to_jsonb(v) from ({query}) q (v)");
+        sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(self.test.db.pool()).await.expect("a column")
+    }
+
+    /// The statuses and reasons of the documents that are no messages, in their order.
+    pub(crate) async fn documents(&self) -> Vec<(String, Option<String>)> {
+        sqlx::query_as("select status, error from content.documents where doc_type <> 'message' order by id")
+            .fetch_all(self.test.db.pool())
+            .await
+            .expect("documents")
     }
 
     pub(crate) async fn call(&self, workflow: &str, mut req: Value) -> (u16, Value) {

@@ -75,6 +75,15 @@ pub(super) fn migrated_to(error: &AdapterError) -> Option<String> {
     error.raw["parameters"]["migrate_to_chat_id"].as_i64().filter(|_| error.code == "400").map(|id| id.to_string())
 }
 
+/// `getChatMember` of somebody who never was in the chat.
+pub(super) fn is_unknown_member(error: &AdapterError) -> bool {
+    let message = error.message.to_lowercase();
+    error.code == "400"
+        && ["user not found", "participant_id_invalid", "member not found", "user_id_invalid"]
+            .iter()
+            .any(|words| message.contains(words))
+}
+
 pub(super) fn is_not_modified(error: &AdapterError) -> bool {
     error.code == "400" && detail(&error.message).starts_with("message is not modified")
 }

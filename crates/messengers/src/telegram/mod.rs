@@ -5,9 +5,12 @@
 //! chat do not exist in the new one.
 
 mod answers;
+mod bot;
 mod classify;
 mod request;
 pub(crate) mod update;
+
+pub use self::bot::{FILE_BYTES_MAX, FilePlace, WebhookInfo, WebhookTarget};
 
 use kernel::{AdapterError, Secret};
 use outbound::Client;
@@ -32,6 +35,7 @@ impl Telegram {
     pub async fn send_text(&self, channel: &Channel, text: &str, meta: &Meta) -> Result<Sent, AdapterError> {
         let mut call = TelegramCall::text("sendMessage", text, meta);
         call.silence(meta);
+        call.place(meta);
         self.send(channel, call, &[]).await
     }
 

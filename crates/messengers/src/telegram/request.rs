@@ -86,6 +86,16 @@ impl TelegramCall {
         }
     }
 
+    /// Where in the chat a text stands. What it answers may be gone by now: then it stands alone.
+    pub(super) fn place(&mut self, meta: &Meta) {
+        if let Some(thread_id) = meta.thread_id {
+            self.set("message_thread_id", thread_id);
+        }
+        if let Some(message_id) = meta.reply_to_message_id {
+            self.set("reply_parameters", json!({"message_id": message_id, "allow_sending_without_reply": true}));
+        }
+    }
+
     pub(super) const fn method(&self) -> &'static str {
         self.method
     }

@@ -3,7 +3,7 @@
 
 mod webhooks;
 
-pub use webhooks::{BotModule, BotUpdate, Docs, router};
+pub use webhooks::{BotModule, BotUpdate, Docs, PolledUpdate, hand_over, router};
 
 use std::time::Duration;
 

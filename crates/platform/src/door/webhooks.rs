@@ -34,6 +34,7 @@ pub struct BotUpdate {
     pub workspace: WorkspaceId,
     pub bot_id: Uuid,
     pub provider: &'static str,
+    /// Nil for an update that was polled.
     pub endpoint_id: Uuid,
     pub trace: TraceId,
     /// As it came; empty if it is larger than the server takes, or than the endpoint takes and of a length that was not said.
@@ -67,6 +68,35 @@ impl BotModule {
     {
         Self { name, receive: Arc::new(move |app, update| receive(app, update).boxed()) }
     }
+}
+
+/// An update that was asked for instead of brought.
+#[derive(Debug)]
+pub struct PolledUpdate<'a> {
+    pub workspace: WorkspaceId,
+    pub bot_id: Uuid,
+    pub serves: &'a str,
+    pub body: Bytes,
+}
+
+/// Hands an update of Telegram that was polled to the module that the bot serves, as if a webhook had brought it.
+pub async fn hand_over(app: &App, modules: &[BotModule], polled: PolledUpdate<'_>) -> Result<(), Problem> {
+    let module = modules.iter().find(|module| module.name == polled.serves);
+    let module = module.ok_or_else(no_module)?;
+    let update = BotUpdate {
+        workspace: polled.workspace,
+        bot_id: polled.bot_id,
+        provider: "telegram",
+        endpoint_id: Uuid::nil(),
+        trace: TraceId::new(),
+        body: polled.body,
+        oversize: None,
+    };
+    (module.receive)(app.clone(), update).await.map(drop).map_err(|failure| failure.0)
+}
+
+fn no_module() -> Problem {
+    Problem::new(503, Kind::Unavailable, "door.no_module", "the module of this bot is not here; come again")
 }
 
 type BotModules = Arc<[BotModule]>;
@@ -134,8 +164,7 @@ async fn receive(app: App, modules: &[BotModule], entrance: Entrance, request: R
     }
     let Some(module) = modules.iter().find(|module| module.name == serves) else {
         tracing::error!(workspace.id = %admission.workspace_id, bot.id = %bot_id, module = serves, "door.no_such_module");
-        let problem = Problem::new(503, Kind::Unavailable, "door.no_module", "the module of this bot is not here; come again");
-        return Err(problem.into());
+        return Err(no_module().into());
     };
     let update = BotUpdate {
         workspace: WorkspaceId::from(admission.workspace_id),

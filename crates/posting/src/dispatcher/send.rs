@@ -167,6 +167,7 @@ fn meta(sending: &SendingDelivery, rendered: &Rendered, has_text: bool) -> Meta 
         buttons: if has_text { rendered.buttons.clone() } else { Buttons::new() },
         trace_id: sending.trace_id.clone().unwrap_or_default(),
         idempotency_key: sending.delivery_id.to_string(),
+        ..Meta::default()
     }
 }
 

@@ -1,0 +1,158 @@
+//! Updates of bots that are polled: asked for by one process at a time, and handed to the module that the bot serves as a webhook would.
+//! An update is confirmed to Telegram by the poll after the one that brought it, once its module has stored it; so a crash brings it again, and
+//! its receipt knows it.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use kernel::{WorkspaceId, new_id};
+use platform::{
+    DbError,
+    door::{BotModule, PolledUpdate},
+    http::App,
+    wake::Topic,
+};
+use serde_json::Value;
+use sqlx::FromRow;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::{
+    Knowledge,
+    workflows::{ALLOWED_UPDATES, bot_access},
+};
+
+/// How updates come has changed.
+pub const TRANSPORT: Topic = Topic::new("transport", Duration::from_secs(1));
+/// How often the list of polled bots is looked at when nobody says that it has changed.
+const LOOK_EVERY: Duration = Duration::from_mins(1);
+const POLL_SECONDS: u32 = 20;
+/// Longer than one poll with everything it brings.
+const LEASE: Duration = Duration::from_mins(2);
+/// The pause after a failure.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// What polling needs beside the workflows: the modules that take updates.
+#[derive(Clone)]
+pub struct Poller {
+    pub knowledge: Knowledge,
+    pub app: App,
+    pub modules: Arc<[BotModule]>,
+}
+
+#[derive(Clone, Debug, FromRow)]
+struct PolledBot {
+    workspace_id: Uuid,
+    bot_id: Uuid,
+    secret_ref: String,
+    serves: String,
+}
+
+impl Poller {
+    /// Polls every bot that is to be polled, until `stop`.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut changed = self.knowledge.db.wake().subscribe(TRANSPORT);
+        let mut under_way: HashSet<Uuid> = HashSet::new();
+        let mut tasks: JoinSet<Uuid> = JoinSet::new();
+        loop {
+            match self.bots().await {
+                Ok(bots) => {
+                    for bot in bots {
+                        if under_way.insert(bot.bot_id) {
+                            let (poller, stop) = (self.clone(), stop.clone());
+                            tasks.spawn(async move {
+                                poller.poll_while_asked(&bot, &stop).await;
+                                bot.bot_id
+                            });
+                        }
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "polling.bots"),
+            }
+            tokio::select! {
+                () = stop.cancelled() => break,
+                _ = changed.changed() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                Some(ended) = tasks.join_next() => {
+                    if let Ok(bot_id) = ended { under_way.remove(&bot_id); }
+                    tokio::select! { () = stop.cancelled() => break, () = tokio::time::sleep(PAUSE) => {} }
+                }
+            }
+        }
+        while tasks.join_next().await.is_some() {}
+    }
+
+    async fn bots(&self) -> Result<Vec<PolledBot>, DbError> {
+        Ok(sqlx::query_as("select * from knowledge.polling_bots()").fetch_all(self.knowledge.db.pool()).await?)
+    }
+
+    /// Polls one bot while this process has the turn and the bot is polled.
+    async fn poll_while_asked(&self, bot: &PolledBot, stop: &CancellationToken) {
+        let token = new_id().to_string();
+        while !stop.is_cancelled() {
+            let polled = tokio::select! {
+                () = stop.cancelled() => break,
+                polled = self.poll_once(bot, &token, POLL_SECONDS) => polled,
+            };
+            match polled {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(error, bot.id = %bot.bot_id, "polling.failed");
+                    tokio::select! { () = stop.cancelled() => break, () = tokio::time::sleep(PAUSE) => {} }
+                }
+            }
+        }
+        self.end(bot, &token, None).await.unwrap_or_else(|error| tracing::warn!(%error, "polling.end"));
+    }
+
+    /// One poll. False: the bot is not polled any more, or by another process.
+    async fn poll_once(&self, bot: &PolledBot, token: &str, seconds: u32) -> Result<bool, String> {
+        let query = sqlx::query_scalar("select knowledge.begin_poll($1, $2, $3, $4 * interval '1 second')")
+            .bind(bot.workspace_id)
+            .bind(bot.bot_id)
+            .bind(token)
+            .bind(LEASE.as_secs_f64());
+        let offset: Option<i64> = query.fetch_one(self.knowledge.db.pool()).await.map_err(|error| error.to_string())?;
+        let Some(offset) = offset else { return Ok(false) };
+        let (telegram, secret) = bot_access(&self.knowledge, &bot.secret_ref).await.map_err(|error| error.to_string())?;
+        let updates = telegram.get_updates(&secret, offset, seconds, &ALLOWED_UPDATES).await;
+        let updates = updates.map_err(|error| error.to_string())?;
+        let mut last = None;
+        for update in updates {
+            self.hand_over(bot, &update).await?;
+            last = last.max(update["update_id"].as_i64());
+        }
+        if last.is_some() {
+            self.end(bot, token, last).await.map_err(|error| error.to_string())?;
+        }
+        Ok(true)
+    }
+
+    async fn hand_over(&self, bot: &PolledBot, update: &Value) -> Result<(), String> {
+        let polled = PolledUpdate {
+            workspace: WorkspaceId::from(bot.workspace_id),
+            bot_id: bot.bot_id,
+            serves: &bot.serves,
+            body: Bytes::from(update.to_string()),
+        };
+        platform::door::hand_over(&self.app, &self.modules, polled).await.map_err(|problem| problem.to_string())
+    }
+
+    async fn end(&self, bot: &PolledBot, token: &str, update_id: Option<i64>) -> Result<(), DbError> {
+        let query = sqlx::query("select knowledge.end_poll($1, $2, $3, $4)").bind(bot.workspace_id);
+        query.bind(bot.bot_id).bind(token).bind(update_id).execute(self.knowledge.db.pool()).await?;
+        Ok(())
+    }
+
+    /// One round over all polled bots without waiting, for tests.
+    pub async fn drain(&self) -> Result<(), String> {
+        for bot in self.bots().await.map_err(|error| error.to_string())? {
+            let token = new_id().to_string();
+            self.poll_once(&bot, &token, 0).await?;
+            self.end(&bot, &token, None).await.map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! WF11 and polling: how the updates of a bot come is watched, mended and switched, and no update is lost by it.
+
+use std::sync::Arc;
+
+use knowledge::polling::Poller;
+use platform::module::Service;
+use serde_json::{Value, json};
+
+use crate::world::{Archive, said};
+
+impl Archive {
+    async fn configure(&self, mode: &str, url: Option<&str>) {
+        let path = self.files.path().join("webhook-secret");
+        std::fs::write(&path, self.secret).expect("a secret is written");
+        let url = url.map_or("null".to_owned(), |url| format!("'{url}'"));
+        self.run(&format!(
+            "insert into core.bot_transport_config (workspace_id, bot_id, mode, webhook_url, webhook_secret_ref)
+             values ('{}', '{}', '{mode}', {url}, 'file:{}')
+             on conflict (workspace_id, bot_id) do update set mode = excluded.mode, webhook_url = excluded.webhook_url",
+            self.workspace,
+            self.bot,
+            path.display()
+        ))
+        .await;
+    }
+
+    async fn watch(&self) -> Value {
+        self.data("WF11", json!({ "bot_id": self.bot })).await
+    }
+
+    fn poller(&self) -> Poller {
+        let Service { bots, .. } = knowledge::service(&self.knowledge);
+        let modules: Vec<_> = bots.into_iter().collect();
+        Poller { knowledge: self.knowledge.clone(), app: self.app(self.test.db.clone()), modules: Arc::from(modules) }
+    }
+
+    async fn update(&self, id: i64, text: &str) {
+        let update = json!({ "message": said(id, text) });
+        let made =
+            self.control("updates", json!({ "provider": "telegram", "token": "123456:test-token", "update": update })).await;
+        assert!(made["error"].is_null(), "{made}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_writes_snapshot_state_and_events() {
+    let archive = Archive::new().await;
+    let noted = archive.watch().await;
+    assert_eq!((&noted["mode"], &noted["verdict"]), (&json!("webhook"), &json!("no_webhook")));
+    assert_eq!(archive.count("ops.webhook_health_snapshots").await, 1);
+    assert_eq!(archive.ask("(select to_jsonb(failures) from core.bot_transport_state)").await, 1);
+    let (status, _) = archive.call("WF11", json!({ "bot_id": uuid::Uuid::nil() })).await;
+    assert_eq!(status, 404);
+}
+
+#[tokio::test]
+async fn while_telegram_does_not_answer_nothing_is_changed() {
+    let archive = Archive::new().await;
+    archive.configure("auto", Some("https://bots.example/hooks/telegram")).await;
+    archive.control("faults", json!({ "provider": "telegram", "status": 500, "times": 3 })).await;
+    let noted = archive.watch().await;
+    assert_eq!((&noted["mode"], &noted["verdict"], &noted["event_ids"]), (&json!("webhook"), &json!("unreachable"), &json!([])));
+}
+
+#[tokio::test]
+async fn polling_brings_every_update_once_and_confirms_it_after_it_is_stored() {
+    let archive = Archive::new().await;
+    archive.configure("polling", None).await;
+    assert_eq!(archive.watch().await["mode"], "polling");
+    archive.update(1, "по опросу").await;
+    archive.update(2, "ещё одно").await;
+    let poller = archive.poller();
+    poller.drain().await.unwrap();
+    poller.drain().await.unwrap();
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["по опросу", "ещё одно"]);
+    assert_eq!(archive.count("raw.telegram_updates").await, 2);
+}
+
+#[tokio::test]
+async fn a_bot_is_polled_by_one_process_at_a_time() {
+    let archive = Archive::new().await;
+    archive.configure("polling", None).await;
+    archive.watch().await;
+    let begin =
+        |token: &str| format!("knowledge.begin_poll('{}', '{}', '{token}', interval '1 minute')", archive.workspace, archive.bot);
+    assert_eq!(archive.ask(&begin("a")).await, 0);
+    assert_eq!(archive.ask(&begin("b")).await, Value::Null);
+    assert_eq!(archive.ask(&begin("a")).await, 0);
+    archive.advance(61);
+    assert_eq!(archive.ask(&begin("b")).await, 0);
+    let end =
+        format!("(select to_jsonb('x'::text) from knowledge.end_poll('{}', '{}', 'a', 900))", archive.workspace, archive.bot);
+    archive.ask(&end).await;
+    assert_eq!(archive.ask(&begin("b")).await, 0, "who lost the turn confirms nothing");
+}

@@ -1,0 +1,109 @@
+//! WF41: a vector for each chunk, of what it says now; a new model takes over when it is complete.
+
+use llm::{EmbedTask, LocalEmbedder, OpenAiEmbedOptions, OpenAiEmbedder, OpenAiSettings};
+use serde_json::json;
+
+use crate::world::{Archive, GROUP, edit, message};
+
+#[tokio::test]
+async fn every_chunk_has_one_vector_of_length_one_by_the_active_model() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "Короб из бересты")).await;
+    archive.process(&message(2, 2, "Доставка по пятницам")).await;
+    archive.work().await;
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 2);
+    assert_eq!(archive.list("select state from kg.embedding_models").await, [json!("active")]);
+    let length = archive.ask("(select round(max(abs(1 - l2_norm(embedding)))::numeric, 3) from kg.chunk_embeddings_1536)").await;
+    assert!(length.as_f64().unwrap() < 0.01, "{length}");
+    assert_eq!(archive.work().await["picked"], 0);
+}
+
+#[tokio::test]
+async fn an_edit_leaves_the_vector_of_the_old_text_nowhere() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "старый текст")).await;
+    archive.work().await;
+    archive.process(&edit(2, 1, "новый текст", 5)).await;
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 0);
+    archive.work().await;
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 1);
+    assert_eq!(archive.texts().await, ["новый текст"]);
+}
+
+#[tokio::test]
+async fn the_vector_of_a_chunk_that_says_something_else_by_now_is_not_stored() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "раз два три")).await;
+    archive.work().await;
+    let chunk = archive.ask("(select id from kg.chunks)").await;
+    let model = archive.ask("(select id from kg.embedding_models)").await;
+    let vector = LocalEmbedder::new().vector("чужой", EmbedTask::Document);
+    let vector = format!("[{}]", vector.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+    let stored = archive
+        .ask(&format!(
+            "knowledge.store_embeddings('{}', {model}, array[{chunk}, 999999], array['0', '0'], array['{vector}', '{vector}'])",
+            archive.workspace
+        ))
+        .await;
+    assert_eq!(stored, 0);
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_there_is_not_found_and_a_document_neither() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "раз")).await;
+    archive.work().await;
+    let document = archive.ask("(select id from content.documents)").await;
+    assert_eq!(archive.call("WF41", json!({ "document_id": document, "model_id": 999 })).await.0, 404);
+    assert_eq!(archive.call("WF41", json!({ "document_id": 999 })).await.0, 404);
+    let model = archive.ask("(select id from kg.embedding_models)").await;
+    let data = archive.data("WF41", json!({ "document_id": document, "model_id": model })).await;
+    assert_eq!(data, json!({ "document_id": document, "model_id": model, "embeddings_upserted": 1 }));
+}
+
+#[tokio::test]
+async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_complete() {
+    let mut archive = Archive::new().await;
+    for id in 1..6 {
+        archive.process(&message(id, id, &format!("запись номер {id}"))).await;
+    }
+    archive.work().await;
+    let settings = OpenAiSettings::new(
+        &format!("{}/openai/v1", archive.base),
+        Some(kernel::Secret::new("sk-test")),
+        "text-embedding-3-small",
+    );
+    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).unwrap().into();
+    archive.control("faults", json!({ "provider": "openai", "status": 500, "times": 2 })).await;
+    archive.rewire();
+    archive.process(&message(6, 6, "запись номер 6")).await;
+    archive.work().await;
+    let states = "select provider || ' ' || state from kg.embedding_models order by id";
+    assert_eq!(archive.list(states).await, [json!("local active"), json!("openai filling")]);
+    archive.advance(3600);
+    archive.work().await;
+    assert_eq!(archive.list(states).await, [json!("local retired"), json!("openai active")]);
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 6);
+}
+
+#[tokio::test]
+async fn a_chat_whose_policy_allows_no_embedding_has_nothing_to_find_and_gets_it_back_with_the_policy() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "найдётся")).await;
+    archive.work().await;
+    let set =
+        |on: bool| format!("to_jsonb(knowledge.set_policy('{}', {GROUP}, '{{\"allow_embedding\": {on}}}'))", archive.workspace);
+    archive.ask(&set(false)).await;
+    assert_eq!((archive.count("kg.chunks").await, archive.count("kg.chunk_embeddings_1536").await), (0, 0));
+    archive.process(&message(2, 2, "не найдётся")).await;
+    archive.work().await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
+    assert_eq!(archive.count("content.documents").await, 2);
+    archive.ask(&set(true)).await;
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["найдётся", "не найдётся"]);
+    let refused = archive
+        .try_ask(&format!("to_jsonb(knowledge.set_policy('{}', {GROUP}, '{{\"retention_days_raw\": 0}}'))", archive.workspace))
+        .await;
+    assert_eq!(testkit::code(&refused.unwrap_err()), "ZK001");
+}
