@@ -9,12 +9,12 @@ use crate::harness::Sim;
 
 #[tokio::test]
 async fn python_telegram_bot_understands_the_simulator() {
-    run(MESSENGERS, "telegram_ptb.py", 25).await;
+    run(MESSENGERS, "telegram_ptb.py", 31).await;
 }
 
 #[tokio::test]
 async fn aiogram_understands_the_simulator() {
-    run(MESSENGERS, "telegram_aiogram.py", 24).await;
+    run(MESSENGERS, "telegram_aiogram.py", 30).await;
 }
 
 #[tokio::test]
