@@ -54,7 +54,7 @@ impl Report {
 /// How one attempt ended.
 pub(crate) enum Attempt {
     Answered { status: StatusCode, retry_after: Option<u64>, body: Bytes },
-    Failed(&'static str),
+    Failed(String),
 }
 
 pub(crate) struct Push<'a> {
@@ -86,7 +86,7 @@ impl Pusher {
         // The sender lives as long as self, so waiting cannot fail.
         let _ = self.running.subscribe().wait_for(|running| *running).await;
         let Some(client) = self.client.get_or_init(build_client) else {
-            return Attempt::Failed("Can't connect to the webhook");
+            return Attempt::Failed("Can't connect to the webhook".to_owned());
         };
         let mut request = client.post(push.url).header("content-type", "application/json").timeout(push.timeout).body(push.body);
         if let Some((name, value)) = push.secret {
@@ -94,7 +94,7 @@ impl Pusher {
         }
         match request.send().await {
             Ok(response) => read(response).await,
-            Err(error) => Attempt::Failed(cause(&error)),
+            Err(error) => Attempt::Failed(cause(&error).to_owned()),
         }
     }
 }

@@ -4,6 +4,7 @@ mod faults;
 mod fields;
 mod ledger;
 mod pages;
+mod people;
 mod script;
 mod settings;
 mod updates;
@@ -31,6 +32,9 @@ pub(crate) fn router() -> Router<Arc<World>> {
         .route("/answers", post(script::answers))
         .route("/transcripts", post(script::transcripts))
         .route("/pages", post(pages::set))
+        .route("/files", post(people::files))
+        .route("/members", post(people::members))
+        .route("/webhooks", post(people::webhooks))
         .route("/tokens", post(settings::tokens))
         .route("/limits", post(settings::limits))
         .route("/clock", post(settings::clock))

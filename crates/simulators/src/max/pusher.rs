@@ -130,6 +130,6 @@ async fn attempt(world: &World, subscription: &Subscription, job: &Job, attempts
             let error = Some(format!("Wrong response from the webhook: {status}"));
             Delivery { delivered: false, status: Some(status.as_u16()), error, attempts }
         }
-        Attempt::Failed(cause) => Delivery { delivered: false, status: None, error: Some(cause.to_owned()), attempts },
+        Attempt::Failed(cause) => Delivery { delivered: false, status: None, error: Some(cause.clone()), attempts },
     }
 }

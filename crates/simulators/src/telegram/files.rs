@@ -1,5 +1,6 @@
-//! Files the bots uploaded or named by URL: their ids, getFile, and the download.
+//! Files the bots uploaded or named by URL, and files of users: their ids, getFile, and the download.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,12 +8,17 @@ use axum::response::Response;
 use bytes::Bytes;
 use serde_json::json;
 
+use crate::connection::Connection;
+use crate::exchange::{Asked, Manners, Reply, exchange};
+use crate::faults::Provider;
 use crate::http;
 use crate::ledger::FileNote;
+use crate::params::Params;
 use crate::simulators::World;
 use crate::sync::lock;
 use crate::vault::{hex, sha256};
 
+use super::bots;
 use super::call::{Call, Outcome, success};
 use super::errors::Refusal;
 
@@ -26,7 +32,7 @@ pub(super) struct StoredFile {
     pub(super) unique_id: String,
     pub(super) path: String,
     pub(super) name: String,
-    pub(super) mime_type: &'static str,
+    pub(super) mime_type: Cow<'static, str>,
     pub(super) dimensions: Option<(u32, u32)>,
     pub(super) note: FileNote,
     /// `None` for a file named by URL: the simulator fetches nothing.
@@ -36,8 +42,19 @@ pub(super) struct StoredFile {
 
 /// What makes a file: bytes of a part, or an address.
 pub(super) enum Origin {
-    Upload { name: String, bytes: Bytes, dimensions: Option<(u32, u32)> },
+    Upload {
+        name: String,
+        bytes: Bytes,
+        dimensions: Option<(u32, u32)>,
+    },
     Url(String),
+    /// What a user sent, with the type the user's program gave.
+    User {
+        name: String,
+        bytes: Bytes,
+        dimensions: Option<(u32, u32)>,
+        mime_type: Option<String>,
+    },
 }
 
 #[derive(Default)]
@@ -53,9 +70,14 @@ impl Files {
 
     /// Keeps a file. The same bytes of the same bot are one file, as on the server.
     pub(super) fn keep(&mut self, world: &World, bot_id: i64, folder: &str, origin: Origin) -> Result<Arc<StoredFile>, Refusal> {
+        let mut given_type = None;
         let (name, bytes, dimensions, url) = match origin {
             Origin::Upload { name, bytes, dimensions } => (name, Some(bytes), dimensions, None),
             Origin::Url(url) => (url.rsplit('/').next().unwrap_or_default().to_owned(), None, None, Some(url)),
+            Origin::User { name, bytes, dimensions, mime_type } => {
+                given_type = mime_type;
+                (name, Some(bytes), dimensions, None)
+            }
         };
         let digest = bytes.as_ref().map(|bytes| sha256(bytes));
         let identity = digest.unwrap_or_else(|| sha256(url.as_deref().unwrap_or_default().as_bytes()));
@@ -77,7 +99,7 @@ impl Files {
         };
         let file = Arc::new(StoredFile {
             path: format!("{folder}/file_{}.{suffix}", self.by_id.len()),
-            mime_type: mime_type(folder, &extension),
+            mime_type: given_type.map_or_else(|| mime_type(folder, &extension).into(), Cow::Owned),
             note: FileNote { name: name.clone(), size, sha256: digest.map(|digest| hex(&digest)), url },
             file_id,
             unique_id,
@@ -115,14 +137,46 @@ pub(super) fn get_file(call: &Call) -> Outcome {
     }))
 }
 
-pub(super) fn download(world: &World, token: &str, path: &str) -> Response {
-    let mut state = lock(&world.telegram.state);
-    let bot = match state.bots.find(token) {
-        Ok(bot) => bot,
-        Err(refusal) => return refusal.response(),
+/// `/file/bot<token>/<path>`. Faults name it `download`, with the path as the target.
+pub(super) async fn download(world: Arc<World>, token: &str, path: String, connection: Option<Connection>) -> Response {
+    let asked = Asked {
+        world: Arc::clone(&world),
+        provider: Provider::Telegram,
+        bot_id: bots::bot_id(token).unwrap_or(0),
+        method: "download",
+        target: path.as_str().into(),
+        params: Params::default(),
+        files: Vec::new(),
+        weight: 0,
+        connection,
     };
-    let bytes = state.files.by_path.get(&(bot.user.id, path.to_owned())).and_then(|file| file.bytes.clone());
-    bytes.map_or_else(|| Refusal::not_found().response(), |bytes| http::bytes(200, "application/octet-stream", bytes))
+    let token = token.to_owned();
+    exchange(asked, MANNERS, async move {
+        match find_bytes(&world, &token, path) {
+            Ok(bytes) => {
+                let response = http::bytes(200, "application/octet-stream", bytes);
+                Reply { response, error: None, is_accepted: false }
+            }
+            Err(refusal) => {
+                let error = Some(refusal.description.to_string());
+                Reply { response: refusal.response(), error, is_accepted: false }
+            }
+        }
+    })
+    .await
+}
+
+const MANNERS: Manners = Manners { own_error: file_error, has_retry_header: true };
+
+fn file_error(status: u16, retry_after: Option<u32>) -> Response {
+    Refusal::of_status(status, retry_after, &Refusal::forbidden("the file is not for this bot")).response()
+}
+
+fn find_bytes(world: &World, token: &str, path: String) -> Result<Bytes, Refusal> {
+    let mut state = lock(&world.telegram.state);
+    let bot = state.bots.find(token)?;
+    let file = state.files.by_path.get(&(bot.user.id, path));
+    file.and_then(|file| file.bytes.clone()).ok_or_else(Refusal::not_found)
 }
 
 fn mime_type(folder: &str, extension: &str) -> &'static str {

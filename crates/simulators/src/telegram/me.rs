@@ -1,11 +1,11 @@
-//! The bot about itself and about chats: getMe, getChat, getChatMember, sendChatAction.
+//! The bot about itself and about chats: getMe, getChat, sendChatAction.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::sync::lock;
 
 use super::call::{Call, Outcome, success};
-use super::chats::{Access, ChatKind, Intent};
+use super::chats::Intent;
 use super::errors::Refusal;
 
 const ACTIONS: [&str; 11] = [
@@ -57,48 +57,6 @@ pub(super) fn get_chat(call: &Call) -> Outcome {
         "gifts_from_channels": false,
     });
     success(&full)
-}
-
-pub(super) fn get_chat_member(call: &Call) -> Outcome {
-    let user_id = call.params.int("user_id").filter(|id| *id > 0);
-    let user_id = user_id.ok_or_else(|| Refusal::bad_request("invalid user_id specified"))?;
-    let mut state = lock(&call.world.telegram.state);
-    let chat_id = state.chats.resolve(call.target.as_deref().unwrap_or_default())?;
-    let entry = state.chats.open(chat_id, Intent::Read)?;
-    if user_id != call.bot.user.id {
-        let user = json!({"id": user_id, "is_bot": false, "first_name": format!("User {user_id}")});
-        return success(&json!({"status": "member", "user": user}));
-    }
-    if entry.access == Access::NoRights || entry.chat.kind == ChatKind::Private {
-        return success(&json!({"status": "member", "user": *call.bot.user}));
-    }
-    success(&administrator(call, entry.chat.kind))
-}
-
-fn administrator(call: &Call, kind: ChatKind) -> Value {
-    let mut member = json!({"status": "administrator", "user": *call.bot.user, "is_anonymous": false});
-    for right in [
-        "can_be_edited",
-        "can_manage_chat",
-        "can_delete_messages",
-        "can_manage_video_chats",
-        "can_restrict_members",
-        "can_promote_members",
-        "can_change_info",
-        "can_invite_users",
-        "can_post_stories",
-        "can_edit_stories",
-        "can_delete_stories",
-        "can_send_welcome_messages",
-    ] {
-        member[right] = json!(matches!(right, "can_manage_chat" | "can_delete_messages" | "can_invite_users"));
-    }
-    if kind == ChatKind::Channel {
-        member["can_post_messages"] = json!(true);
-        member["can_edit_messages"] = json!(true);
-        member["can_manage_direct_messages"] = json!(false);
-    }
-    member
 }
 
 pub(super) fn send_chat_action(call: &Call) -> Outcome {

@@ -26,7 +26,7 @@ const USUAL_SIZE: (u32, u32) = (1280, 720);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct MediaKind {
     pub(super) name: &'static str,
-    folder: &'static str,
+    pub(super) folder: &'static str,
     rights: &'static str,
 }
 

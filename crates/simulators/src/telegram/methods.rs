@@ -1,7 +1,7 @@
 //! The methods by name. Names are matched without regard to case.
 
 use super::call::{Call, Outcome};
-use super::{album, callbacks, edit, files, me, media, polling, send, webhook};
+use super::{album, callbacks, edit, files, me, media, members, polling, send, webhook};
 
 const METHODS: [&str; 24] = [
     "sendMessage",
@@ -56,7 +56,7 @@ pub(super) fn run_at_once(call: &mut Call) -> Outcome {
         "answerCallbackQuery" => callbacks::answer_callback_query(call),
         "getMe" => me::get_me(call),
         "getChat" => me::get_chat(call),
-        "getChatMember" => me::get_chat_member(call),
+        "getChatMember" => members::get_chat_member(call),
         "getFile" => files::get_file(call),
         "setWebhook" => webhook::set_webhook(call),
         "deleteWebhook" => webhook::delete_webhook(call),

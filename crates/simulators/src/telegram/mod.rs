@@ -19,6 +19,7 @@ mod markdown;
 mod markdown_v2;
 mod me;
 mod media;
+mod members;
 mod message;
 mod methods;
 mod polling;
@@ -27,6 +28,7 @@ mod request;
 mod send;
 mod steer;
 mod text;
+mod users_files;
 mod webhook;
 
 use std::sync::{Arc, Mutex};
@@ -49,10 +51,13 @@ use self::call::Call;
 use self::chats::Chats;
 use self::errors::Refusal;
 use self::files::Files;
+use self::members::Members;
 use self::message::Messages;
 
 pub(crate) use self::chats::Access;
-pub(crate) use self::steer::{ChatWish, push_update, text_update};
+pub(crate) use self::members::MemberWish;
+pub(crate) use self::steer::{ChatWish, Health, WebhookWish, push_update, set_webhook, text_update};
+pub(crate) use self::users_files::{FileWish, put as put_file};
 
 #[derive(Default)]
 pub(crate) struct Telegram {
@@ -67,6 +72,7 @@ struct State {
     chats: Chats,
     messages: Messages,
     files: Files,
+    members: Members,
     last_album: u64,
 }
 
@@ -95,8 +101,9 @@ pub(crate) async fn handle(AxumState(world): AxumState<Arc<World>>, request: Req
     let Some(route) = route(parts.uri.path()) else {
         return Refusal::not_found().response();
     };
+    let connection = Connection::of(&parts.extensions);
     let (token, method) = match route {
-        Route::File { token, path } => return files::download(&world, &token, &path),
+        Route::File { token, path } => return files::download(world, &token, path, connection).await,
         Route::Method { token, method } => (token, method),
     };
     let found = world.telegram.bot(&token).and_then(|bot| {
@@ -110,7 +117,6 @@ pub(crate) async fn handle(AxumState(world): AxumState<Arc<World>>, request: Req
             return refusal.response();
         }
     };
-    let connection = Connection::of(&parts.extensions);
     match request::read(&parts, body).await {
         Ok((params, files)) => exchange(Call::new(world, bot, method, params, files), connection).await,
         Err(refusal) => {

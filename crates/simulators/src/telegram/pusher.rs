@@ -38,6 +38,8 @@ pub(super) struct Webhook {
     lanes: Lanes<(i64, Report)>,
     /// Since when it answers 410 and nothing else.
     gone_since: Mutex<Option<Instant>>,
+    /// A test broke it: nothing is pushed, every attempt fails with this error.
+    pub(super) broken: Mutex<Option<String>>,
 }
 
 impl Webhook {
@@ -51,6 +53,7 @@ impl Webhook {
             permits: Semaphore::new(connections),
             lanes: Lanes::default(),
             gone_since: Mutex::default(),
+            broken: Mutex::default(),
         }
     }
 }
@@ -83,7 +86,11 @@ async fn deliver(world: &Arc<World>, bot: &Arc<Bot>, webhook: &Webhook, update_i
         let attempt = {
             let _permit = webhook.permits.acquire().await;
             let secret = webhook.secret.as_deref().map(|secret| (SECRET_HEADER, secret));
-            world.pusher.call(Push { url: &webhook.url, secret, timeout: READ_TIMEOUT, body }).await
+            let broken = lock(&webhook.broken).clone();
+            match broken {
+                Some(error) => Attempt::Failed(error),
+                None => world.pusher.call(Push { url: &webhook.url, secret, timeout: READ_TIMEOUT, body }).await,
+            }
         };
         attempts += 1;
         let (status, retry_after, error) = match attempt {
@@ -97,7 +104,7 @@ async fn deliver(world: &Arc<World>, bot: &Arc<Bot>, webhook: &Webhook, update_i
             Attempt::Answered { status, retry_after, .. } => {
                 (Some(status.as_u16()), retry_after, format!("Wrong response from the webhook: {status}"))
             }
-            Attempt::Failed(cause) => (None, None, cause.to_owned()),
+            Attempt::Failed(cause) => (None, None, cause),
         };
         lock(&bot.inbox).last_error = Some((unix_ms() / 1000, error.clone()));
         let delivery = Delivery { delivered: false, status, error: Some(error), attempts };
@@ -108,7 +115,11 @@ async fn deliver(world: &Arc<World>, bot: &Arc<Bot>, webhook: &Webhook, update_i
         }
         if is_gone_for_good(world, webhook, status) {
             report.settle(delivery);
-            lock(&bot.inbox).webhook = None;
+            let mut inbox = lock(&bot.inbox);
+            // Another one may have been set meanwhile: that one stays.
+            if inbox.webhook.as_deref().is_some_and(|current| std::ptr::eq(current, webhook)) {
+                inbox.webhook = None;
+            }
             webhook.stop.cancel();
             return;
         }

@@ -12,7 +12,7 @@ use crate::sync::lock;
 use super::bots::Bot;
 use super::chats::{Access, Chat, ChatKind};
 use super::message::Stored;
-use super::{Telegram, pusher};
+use super::{Telegram, pusher, webhook};
 
 /// A chat as a test wants it; what is `None` stays.
 pub(crate) struct ChatWish {
@@ -20,6 +20,21 @@ pub(crate) struct ChatWish {
     pub(crate) access: Option<Access>,
     pub(crate) kind: Option<ChatKind>,
     pub(crate) title: Option<String>,
+}
+
+/// What happens to a webhook behind the bot's back; what is `None` stays.
+pub(crate) struct WebhookWish {
+    pub(crate) token: Option<String>,
+    /// Somebody else sets it; empty: deletes it.
+    pub(crate) url: Option<String>,
+    pub(crate) health: Option<Health>,
+}
+
+/// Whether a webhook can be reached.
+pub(crate) enum Health {
+    Mended,
+    /// Every delivery fails with this error.
+    Broken(String),
 }
 
 impl Telegram {
@@ -52,7 +67,7 @@ impl Telegram {
     }
 
     /// The bot an update is for. Without a token there must be no doubt which one is meant.
-    fn addressee(&self, token: Option<&str>) -> Result<Arc<Bot>, String> {
+    pub(super) fn addressee(&self, token: Option<&str>) -> Result<Arc<Bot>, String> {
         let mut state = lock(&self.state);
         if let Some(token) = token {
             return state.bots.find(token).map_err(|_| "token: malformed or revoked".to_owned());
@@ -79,14 +94,30 @@ pub(crate) fn push_update(world: &Arc<World>, token: Option<&str>, mut update: V
     let Some(update_id) = inbox.add(&mut update, &kind, lane) else {
         return Ok(Queued { update, allowed: false, by_webhook: inbox.webhook.is_some() });
     };
-    let webhook = inbox.webhook.clone();
-    drop(inbox);
-    let by_webhook = webhook.is_some();
-    match webhook {
-        Some(webhook) => pusher::enqueue(world, &bot, &webhook, (lane, update_id), report),
+    let by_webhook = inbox.webhook.is_some();
+    match &inbox.webhook {
+        // Still under the lock: two updates of one chat keep the order of their ids.
+        Some(webhook) => pusher::enqueue(world, &bot, webhook, (lane, update_id), report),
         None => bot.news.notify_waiters(),
     }
     Ok(Queued { update, allowed: true, by_webhook })
+}
+
+/// Gives what getWebhookInfo would tell.
+pub(crate) fn set_webhook(world: &Arc<World>, wish: WebhookWish) -> Result<Value, String> {
+    let bot = world.telegram.addressee(wish.token.as_deref())?;
+    if let Some(url) = wish.url {
+        webhook::move_to(world, &bot, url)?;
+    }
+    let inbox = lock(&bot.inbox);
+    if let Some(health) = wish.health {
+        let webhook = inbox.webhook.as_ref().ok_or("broken: there is no webhook")?;
+        *lock(&webhook.broken) = match health {
+            Health::Mended => None,
+            Health::Broken(error) => Some(error),
+        };
+    }
+    Ok(webhook::info(&inbox))
 }
 
 /// The update of a person who wrote `text` in a chat; a post when the chat is a channel.

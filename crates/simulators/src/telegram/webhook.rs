@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use url::{Host, Url};
 
 use crate::http;
 use crate::params::Params;
+use crate::push::Report;
+use crate::simulators::World;
 use crate::sync::lock;
 
+use super::bots::Bot;
 use super::call::{Call, Outcome, described, success};
 use super::errors::Refusal;
+use super::inbox::Inbox;
 use super::pusher::{self, Webhook};
 
 const SECRET_CHARS_MAX: usize = 256;
@@ -41,22 +45,49 @@ pub(super) fn set_webhook(call: &Call) -> Outcome {
     if same && same_updates {
         return described(&true, Some("Webhook is already set"));
     }
-    if let Some(old) = inbox.webhook.take() {
-        old.stop.cancel();
-    }
     if let Some(allowed) = allowed {
         inbox.allowed = allowed;
     }
-    inbox.last_error = None;
-    let webhook = Arc::new(Webhook::new(url, secret, connections, certificate));
-    inbox.webhook = Some(Arc::clone(&webhook));
-    let waiting: Vec<(i64, i64)> = inbox.pending.iter().map(|(id, pending)| (*id, pending.lane)).collect();
+    install(&call.world, &call.bot, &mut inbox, Webhook::new(url, secret, connections, certificate));
     drop(inbox);
-    for (update_id, lane) in waiting {
-        pusher::enqueue(&call.world, &call.bot, &webhook, (lane, update_id), crate::push::Report::default());
-    }
     call.bot.news.notify_waiters();
     described(&true, Some("Webhook was set"))
+}
+
+/// Puts a webhook in the place of the old one. What waits goes to it, under the lock of the inbox: an update that comes meanwhile
+/// must not overtake an older one of its chat.
+fn install(world: &Arc<World>, bot: &Arc<Bot>, inbox: &mut Inbox, webhook: Webhook) {
+    remove(inbox);
+    let webhook = Arc::new(webhook);
+    for (update_id, pending) in &inbox.pending {
+        pusher::enqueue(world, bot, &webhook, (pending.lane, *update_id), Report::default());
+    }
+    inbox.webhook = Some(webhook);
+}
+
+/// Takes the webhook away; what waits stays. True when there was one.
+fn remove(inbox: &mut Inbox) -> bool {
+    inbox.last_error = None;
+    let old = inbox.webhook.take();
+    if let Some(old) = &old {
+        old.stop.cancel();
+    }
+    old.is_some()
+}
+
+/// Somebody else who has the token moves the webhook, or takes it away with an empty URL, as another program that calls setWebhook would.
+pub(super) fn move_to(world: &Arc<World>, bot: &Arc<Bot>, url: String) -> Result<(), String> {
+    let mut inbox = lock(&bot.inbox);
+    if url.is_empty() {
+        remove(&mut inbox);
+    } else {
+        check_url(&url).map_err(|refusal| format!("url: {}", refusal.description))?;
+        let webhook = Webhook::new(url, None, CONNECTIONS_DEFAULT.unsigned_abs().try_into().unwrap_or(1), false);
+        install(world, bot, &mut inbox, webhook);
+    }
+    drop(inbox);
+    bot.news.notify_waiters();
+    Ok(())
 }
 
 pub(super) fn delete_webhook(call: &Call) -> Outcome {
@@ -64,19 +95,15 @@ pub(super) fn delete_webhook(call: &Call) -> Outcome {
     if call.params.flag("drop_pending_updates") {
         inbox.pending.clear();
     }
-    let description = match inbox.webhook.take() {
-        Some(old) => {
-            old.stop.cancel();
-            "Webhook was deleted"
-        }
-        None => "Webhook is already deleted",
-    };
-    inbox.last_error = None;
+    let description = if remove(&mut inbox) { "Webhook was deleted" } else { "Webhook is already deleted" };
     described(&true, Some(description))
 }
 
 pub(super) fn get_webhook_info(call: &Call) -> Outcome {
-    let inbox = lock(&call.bot.inbox);
+    success(&info(&lock(&call.bot.inbox)))
+}
+
+pub(super) fn info(inbox: &Inbox) -> Value {
     let mut info = json!({
         "url": "",
         "has_custom_certificate": false,
@@ -95,7 +122,7 @@ pub(super) fn get_webhook_info(call: &Call) -> Outcome {
     if let Some(allowed) = &inbox.allowed {
         info["allowed_updates"] = json!(allowed);
     }
-    success(&info)
+    info
 }
 
 /// `None`: keep what was; `Some(None)`: the default set, asked for by an empty list.

@@ -39,6 +39,7 @@ async def main():
         await errors(bot)
         await media(bot)
         await edits(bot)
+        await people(bot)
         await updates(bot)
 
 
@@ -123,6 +124,16 @@ async def edits(bot):
         lambda edited: edited.text == "new" and edited.edit_date,
     )
     await check("a message is deleted", bot.delete_message(CHANNEL, message.message_id), lambda done: done is True)
+
+
+async def people(bot):
+    for status in ["creator", "administrator", "member", "restricted", "left", "kicked"]:
+        control("members", {"provider": "telegram", "target": CHANNEL, "user_id": 7, "status": status})
+        await check(
+            f"a person who is {status} is decoded",
+            bot.get_chat_member(CHANNEL, 7),
+            lambda member, status=status: member.status == status and member.user.id == 7,
+        )
 
 
 async def updates(bot):

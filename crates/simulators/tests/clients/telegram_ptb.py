@@ -32,6 +32,7 @@ async def main():
         await errors(bot)
         await media(bot)
         await edits(bot)
+        await people(bot)
         await updates(bot)
 
 
@@ -127,6 +128,16 @@ async def edits(bot):
         BadRequest,
         lambda error: error.message == "Message to delete not found",
     )
+
+
+async def people(bot):
+    for status in ["creator", "administrator", "member", "restricted", "left", "kicked"]:
+        control("members", {"provider": "telegram", "target": CHANNEL, "user_id": 7, "status": status})
+        await check(
+            f"a person who is {status} is decoded",
+            bot.get_chat_member(CHANNEL, 7),
+            lambda member, status=status: member.status == status and member.user.id == 7,
+        )
 
 
 async def updates(bot):

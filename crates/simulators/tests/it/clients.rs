@@ -9,27 +9,42 @@ use crate::harness::Sim;
 
 #[tokio::test]
 async fn python_telegram_bot_understands_the_simulator() {
-    run("telegram_ptb.py", 25).await;
+    run(MESSENGERS, "telegram_ptb.py", 31).await;
 }
 
 #[tokio::test]
 async fn aiogram_understands_the_simulator() {
-    run("telegram_aiogram.py", 24).await;
+    run(MESSENGERS, "telegram_aiogram.py", 30).await;
 }
 
 #[tokio::test]
 async fn maxapi_understands_the_simulator() {
-    run("max_maxapi.py", 23).await;
+    run(MESSENGERS, "max_maxapi.py", 23).await;
 }
 
+#[tokio::test]
+async fn google_genai_understands_the_simulator() {
+    run(MODELS, "gemini_genai.py", 16).await;
+}
+
+#[tokio::test]
+async fn openai_understands_the_simulator() {
+    run(MODELS, "openai_openai.py", 22).await;
+}
+
+/// Where packages are installed, and the list of them. Two places: what one client needs must not move another.
+type Packages = (&'static str, &'static str);
+const MESSENGERS: Packages = ("python", "requirements.txt");
+const MODELS: Packages = ("python-models", "requirements-models.txt");
+
 /// Runs a client script; every check it prints must be ok, and there must be that many of them.
-async fn run(script: &'static str, checks_min: usize) {
+async fn run((place, packages): Packages, script: &'static str, checks_min: usize) {
     let sim = Sim::start().await;
     let base = sim.base.clone();
     // A blocking thread: the simulator goes on serving on this one.
     let output = tokio::task::spawn_blocking(move || {
         let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
-        let python = Python::prepare("python", &clients.join("requirements.txt"));
+        let python = Python::prepare(place, &clients.join(packages));
         python.command().arg(clients.join(script)).env("SIMULATORS_URL", base).output().expect("python runs")
     });
     let output = output.await.expect("the script ends");

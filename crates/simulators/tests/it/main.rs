@@ -21,6 +21,7 @@ mod max_messages;
 mod max_polling;
 mod max_uploads;
 mod max_webhooks;
+mod members;
 mod openai;
 mod polling;
 mod restarts;

@@ -121,3 +121,94 @@ async fn a_webhook_that_cannot_be_is_refused() {
         assert_eq!(refusal, (400, format!("Bad Request: {description}")));
     }
 }
+
+#[tokio::test]
+async fn a_broken_webhook_gets_nothing_until_it_is_mended() {
+    let sim = Sim::start().await;
+    let hook = Hook::start(&[]).await;
+    sim.telegram_ok("setWebhook", json!({"url": hook.url})).await;
+    sim.control("webhooks", json!({"provider": "telegram", "broken": true})).await;
+    write(&sim, 5, "a", json!(true)).await;
+    let failed = write(&sim, 6, "b", json!(true)).await;
+    assert_eq!((&failed["delivery"]["delivered"], &failed["delivery"]["error"]), (&json!(false), &json!("Connection timed out")));
+    let info = sim.telegram_ok("getWebhookInfo", json!({})).await;
+    assert_eq!((&info["url"], &info["pending_update_count"]), (&json!(hook.url), &json!(2)));
+    assert_eq!((&info["last_error_message"], info["last_error_date"].is_i64()), (&json!("Connection timed out"), true));
+    assert_eq!((&info["has_custom_certificate"], &info["max_connections"]), (&json!(false), &json!(40)));
+    assert!(hook.got().is_empty());
+    sim.control("webhooks", json!({"provider": "telegram", "broken": "SSL error {certificate verify failed}"})).await;
+    write(&sim, 7, "c", json!(true)).await;
+    sim.control("webhooks", json!({"provider": "telegram", "broken": false})).await;
+    sim.control("clock", json!({"scale": 0.001})).await;
+    assert_eq!(hook.wait_for(3).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_webhook_moved_behind_the_bots_back_takes_the_updates_along() {
+    let sim = Sim::start().await;
+    let (own, foreign) = (Hook::start(&[]).await, Hook::start(&[]).await);
+    sim.telegram_ok("setWebhook", json!({"url": own.url, "secret_token": "s3cret"})).await;
+    let info = sim.control("webhooks", json!({"provider": "telegram", "token": TOKEN, "url": foreign.url})).await;
+    assert_eq!(info["url"], foreign.url.as_str());
+    assert_eq!(sim.telegram_ok("getWebhookInfo", json!({})).await["url"], foreign.url.as_str());
+    write(&sim, 5, "lost to us", json!(true)).await;
+    assert_eq!((own.got().len(), foreign.got().len()), (0, 1));
+    assert!(!foreign.got()[0].0.contains_key("x-telegram-bot-api-secret-token"));
+    sim.telegram_ok("setWebhook", json!({"url": own.url, "secret_token": "s3cret"})).await;
+    write(&sim, 5, "ours again", json!(true)).await;
+    assert_eq!(own.got().len(), 1);
+    sim.control("webhooks", json!({"provider": "telegram", "token": TOKEN, "url": ""})).await;
+    assert_eq!(sim.telegram_ok("getWebhookInfo", json!({})).await["url"], "");
+}
+
+#[tokio::test]
+async fn no_update_is_lost_between_webhooks_and_polls() {
+    let sim = Sim::start().await;
+    let hook = Hook::start(&[]).await;
+    let say = async |text: &str| {
+        let body = json!({"provider": "telegram", "token": TOKEN, "chat_id": 5, "text": text});
+        sim.control("updates", body).await
+    };
+    let texts = |updates: &Value| -> Vec<Value> {
+        updates.as_array().into_iter().flatten().map(|update| update["message"]["text"].clone()).collect()
+    };
+    say("polled").await;
+    let first = sim.telegram_ok("getUpdates", json!({})).await;
+    assert_eq!(texts(&first), ["polled"]);
+    // The offset confirms it for good, also when an older offset comes after.
+    let next = first[0]["update_id"].as_i64().unwrap() + 1;
+    assert_eq!(texts(&sim.telegram_ok("getUpdates", json!({"offset": next})).await), Vec::<Value>::new());
+    assert_eq!(texts(&sim.telegram_ok("getUpdates", json!({"offset": next - 1})).await), Vec::<Value>::new());
+    say("before").await;
+    hook.always(500);
+    sim.telegram_ok("setWebhook", json!({"url": hook.url})).await;
+    hook.wait_for(1).await;
+    say("during").await;
+    sim.telegram_ok("deleteWebhook", json!({})).await;
+    say("after").await;
+    assert_eq!(texts(&sim.telegram_ok("getUpdates", json!({})).await), ["before", "during", "after"]);
+    let other = Hook::start(&[]).await;
+    sim.telegram_ok("setWebhook", json!({"url": other.url})).await;
+    let got: Vec<Value> = other.wait_for(3).await.iter().map(|(_, update)| update["message"]["text"].clone()).collect();
+    assert_eq!(got, ["before", "during", "after"]);
+}
+
+#[tokio::test]
+async fn pending_updates_are_dropped_only_when_asked() {
+    let sim = Sim::start().await;
+    let hook = Hook::start(&[]).await;
+    let say = async || {
+        sim.control("updates", json!({"provider": "telegram", "token": TOKEN, "chat_id": 5, "text": "x"})).await;
+    };
+    let pending = async || sim.telegram_ok("getWebhookInfo", json!({})).await["pending_update_count"].clone();
+    say().await;
+    sim.telegram_ok("deleteWebhook", json!({"drop_pending_updates": false})).await;
+    assert_eq!(pending().await, 1);
+    sim.telegram_ok("deleteWebhook", json!({"drop_pending_updates": true})).await;
+    assert_eq!(pending().await, 0);
+    say().await;
+    sim.telegram_ok("setWebhook", json!({"url": hook.url, "drop_pending_updates": true})).await;
+    assert_eq!(pending().await, 0);
+    write(&sim, 5, "new", json!(true)).await;
+    assert_eq!(hook.got().len(), 1);
+}
