@@ -12,7 +12,12 @@ const DEPTH_MAX: usize = 512;
 /// Less than this is a notice beside what the page is about, unless it is most of the page.
 const ARTICLE_CHARS_MIN: usize = 250;
 
+/// Parsers of HTML climb up from every tag, and compare every attribute of a tag with every other: these keep that short. Browsers show 512.
+const OPEN_TAGS_MAX: usize = 2000;
+const TAG_WORDS_MAX: usize = 2000;
+
 pub(crate) fn read(html: &str, url: Option<&str>) -> Result<Found, Refusal> {
+    check_tags(html)?;
     let doc = Document::from(html);
     let mut found = Found { mime: "text/html", title: title(&doc), language: declared_language(&doc), ..Found::default() };
     let whole = visible(&doc.root());
@@ -37,6 +42,89 @@ pub(crate) fn read(html: &str, url: Option<&str>) -> Result<Found, Refusal> {
         Err(_) => write(&mut found.writing, &whole.text)?,
     }
     Ok(found)
+}
+
+/// Refuses, in one pass over the source, what would take a parser hours. Tags whose end may be left out do not count as open.
+fn check_tags(html: &str) -> Result<(), Refusal> {
+    let (mut open, mut rest) = (0_usize, html);
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        if let Some(comment) = rest.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let (is_end, tag) = rest.strip_prefix('/').map_or((false, rest), |tag| (true, tag));
+        let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).take(16).collect::<String>().to_ascii_lowercase();
+        if name.is_empty() {
+            continue;
+        }
+        rest = skip_tag(tag)?;
+        match name.as_str() {
+            "script" | "style" | "textarea" | "title" if !is_end => rest = skip_raw(rest, &name),
+            name if is_often_unclosed(name) => {}
+            _ if is_end => open = open.saturating_sub(1),
+            _ => open += 1,
+        }
+        if open > OPEN_TAGS_MAX {
+            return Err(Refusal::broken("The page is nested deeper than any browser shows it."));
+        }
+    }
+    Ok(())
+}
+
+/// What follows a tag.
+fn skip_tag(tag: &str) -> Result<&str, Refusal> {
+    let (mut quote, mut words, mut before) = (None, 0_usize, ' ');
+    for (at, c) in tag.char_indices() {
+        match quote {
+            Some(open) => quote = Some(open).filter(|open| *open != c),
+            None if c == '>' => return Ok(&tag[at + 1..]),
+            // Elsewhere a quote is a part of a name.
+            None if matches!(c, '"' | '\'') && before == '=' => quote = Some(c),
+            None => words += usize::from(c.is_whitespace() || c == '/'),
+        }
+        if words > TAG_WORDS_MAX {
+            return Err(Refusal::broken("A tag of the page has more attributes than any page needs."));
+        }
+        before = if c.is_whitespace() { before } else { c };
+    }
+    Ok("")
+}
+
+/// What follows the text of an element that knows no tags but its own end.
+fn skip_raw<'a>(rest: &'a str, name: &str) -> &'a str {
+    let ends = rest
+        .match_indices("</")
+        .find(|(at, _)| rest[at + 2..].get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)));
+    ends.map_or("", |(at, _)| &rest[at..])
+}
+
+fn is_often_unclosed(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "option"
+            | "html"
+            | "body"
+            | "head"
+    )
 }
 
 /// What a reader sees below a node.

@@ -29,7 +29,9 @@ pub(crate) fn enter(head: &RequestHead) -> io::Result<()> {
         (Resource::RLIMIT_AS, memory),
     ];
     for (resource, limit) in limits {
-        setrlimit(resource, limit, limit)?;
+        // A second between the two limits on time: at the first the kernel says which it was, at the other it only kills.
+        let hard = if resource == Resource::RLIMIT_CPU { limit + 1 } else { limit };
+        setrlimit(resource, limit, hard)?;
     }
     cut_network().map_err(io::Error::other)
 }

@@ -85,6 +85,26 @@ fn refusal(err: &Error) -> Refusal {
     }
 }
 
+/// Makes words whole that were divided at the end of a line, which is a space now: `divi- ded`. What stands before `and` or its like lacks its
+/// second half on purpose: `two- and three-part`.
+fn whole_words(text: &str) -> String {
+    const JOINING: [&str; 12] = ["and", "or", "to", "und", "oder", "bis", "et", "и", "или", "либо", "до", "а"];
+    let mut out = String::with_capacity(text.len());
+    for (index, word) in text.split(' ').enumerate() {
+        let head = out.strip_suffix(['-', '\u{2010}', '\u{ad}', '¬']);
+        let is_divided = head.is_some_and(|head| head.ends_with(char::is_lowercase))
+            && word.starts_with(char::is_lowercase)
+            && !JOINING.contains(&word.trim_end_matches(|c: char| !c.is_alphabetic()));
+        if is_divided {
+            out.pop();
+        } else if index > 0 {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
 enum Part {
     Paragraph(String),
     Rows(Vec<Vec<String>>),
@@ -104,7 +124,7 @@ impl PdfPage {
             match block {
                 Block::Paragraph(paragraph) => {
                     let text = paragraph.plain_text();
-                    parts.push(Part::Paragraph(if text.contains('\n') { join_lines(text.lines()) } else { text }));
+                    parts.push(Part::Paragraph(whole_words(&join_lines(text.lines()))));
                 }
                 Block::Table(table) => parts.push(Part::Rows(rows(table))),
                 _ => {}
@@ -174,5 +194,18 @@ fn paint(parser: &PdfParser, page: &PdfPage) -> Result<Option<Vec<u8>>, Refusal>
             Err(Refusal::too_much_work("A page of the PDF takes more work to paint than a document may have."))
         }
         Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_divided_word_becomes_whole_and_half_a_word_stays() {
+        assert_eq!(
+            whole_words("слово разде- лено, two- and three-part, А- б, 10 - 20"),
+            "слово разделено, two- and three-part, А- б, 10 - 20"
+        );
     }
 }
