@@ -1,5 +1,6 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
+mod attached;
 mod catalog;
 mod commands;
 mod context;

@@ -94,3 +94,55 @@ async fn a_bot_is_polled_by_one_process_at_a_time() {
     archive.ask(&end).await;
     assert_eq!(archive.ask(&begin("b")).await, 0, "who lost the turn confirms nothing");
 }
+
+const URL: &str = "https://bots.example/hooks/telegram";
+
+#[tokio::test]
+async fn a_webhook_that_is_missing_or_moved_is_set_to_what_is_configured() {
+    let archive = Archive::new().await;
+    archive.configure("webhook", Some(URL)).await;
+    let noted = archive.watch().await;
+    assert_eq!((&noted["verdict"], noted["event_ids"].as_array().unwrap().len()), (&json!("no_webhook"), 1), "{noted}");
+    archive.advance(60);
+    assert_eq!(archive.watch().await["verdict"], "ok");
+    let moved = archive
+        .control("webhooks", json!({ "provider": "telegram", "token": "123456:test-token", "url": "https://thief.example/" }))
+        .await;
+    assert!(moved["error"].is_null(), "{moved}");
+    archive.advance(60);
+    assert_eq!(archive.watch().await["verdict"], "wrong_url");
+    archive.advance(60);
+    assert_eq!(archive.watch().await["verdict"], "ok");
+    let events = archive.list("select event from ops.bot_transport_events order by id").await;
+    assert_eq!(events, [json!("webhook_repaired"), json!("webhook_repaired")]);
+}
+
+#[tokio::test]
+async fn auto_polls_while_the_webhook_fails_and_no_update_is_lost_at_either_switch() {
+    let archive = Archive::new().await;
+    archive.configure("auto", Some(URL)).await;
+    archive.watch().await;
+    archive.control("webhooks", json!({ "provider": "telegram", "token": "123456:test-token", "broken": true })).await;
+    archive.update(1, "пока не доходит").await;
+    for _ in 0..3 {
+        archive.run("update core.bot_transport_state set failures = failures + 1").await;
+    }
+    // The simulator's clock is the machine's: the error is of now.
+    let noted = archive.watch().await;
+    assert_eq!(
+        (&noted["mode"], archive.ask("(select to_jsonb(transport) from core.bots)").await),
+        (&json!("polling"), json!("polling")),
+        "{noted}"
+    );
+    let poller = archive.poller();
+    poller.drain().await.unwrap();
+    archive.update(2, "по опросу").await;
+    poller.drain().await.unwrap();
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["пока не доходит", "по опросу"]);
+    archive.advance(601);
+    assert_eq!(archive.watch().await["mode"], "webhook");
+    poller.drain().await.unwrap();
+    let switches = archive.list("select event from ops.bot_transport_events where event like 'switched%' order by id").await;
+    assert_eq!(switches, [json!("switched_to_polling"), json!("switched_to_webhook")]);
+}
