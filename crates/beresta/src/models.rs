@@ -55,6 +55,11 @@ pub(crate) struct Models {
 }
 
 impl Models {
+    /// No network and no model file.
+    pub(crate) fn offline() -> Self {
+        Self { embedder: LocalEmbedder::new().into(), transcriber: None }
+    }
+
     pub(crate) fn read(values: &Values) -> Result<Self> {
         let embedder = values.parsed("embedder", "local, gemini or openai", |value| {
             ["local", "gemini", "openai"].into_iter().find(|known| *known == value)

@@ -1,6 +1,7 @@
 //! Knowledge: everything a Telegram group shared becomes text that can be found.
 
 mod blobs;
+mod console;
 mod module;
 mod sql;
 mod store;
@@ -11,6 +12,7 @@ pub mod http;
 pub mod jobs;
 pub mod model;
 pub mod polling;
+pub mod reads;
 pub mod replies;
 pub mod scopes;
 pub mod workflows;

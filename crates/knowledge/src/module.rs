@@ -17,7 +17,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, http, jobs, replies::Replies, scopes, updates};
+use crate::{SQL, alerts, console, http, jobs, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
@@ -63,6 +63,7 @@ pub fn service(knowledge: &Knowledge) -> Service {
             jobs::watch_transports(watching.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
+        .page(console::PAGE)
         .retention(vec![
             RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),
             RetentionRule::sql("knowledge.transport", "select knowledge.forget_transport($1)"),

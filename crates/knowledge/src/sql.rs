@@ -14,7 +14,7 @@ pub const SQL: SqlModule = SqlModule {
         "put_blob" "told_document" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"
         "store_download" "store_text" "document_context" "store_chunks" "put_model" "chunks_to_embed"
         "store_embeddings" "switch_model" "forget_messages" "forget" "forget_url" "prune" "forget_old"
-        "register_chat" "set_policy" "fail_job" "find_trouble"
+        "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
         "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],

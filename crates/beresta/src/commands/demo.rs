@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::progress;
 use crate::{
     config::Config,
+    models::Models,
     seed,
     server::{Server, asked_to_stop},
     tour::Tour,
@@ -29,6 +30,9 @@ pub(crate) async fn run(mut config: Config, is_exit: bool) -> Result<ExitCode> {
     for provider in &mut config.providers {
         provider.base_url = format!("{simulators_url}/{}", provider.name);
     }
+    config.models = Models::offline();
+    // A link to the simulated web site is one of the things that the tour shares.
+    config.fetch_allow.push(simulators_url.trim_start_matches("http://").to_owned());
     let server = Server::start(&config, true, progress).await?;
     let credentials = seed::load(&config, &server.database).await?;
     println!("  console     http://{}", server.address);

@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod jobs;
+mod knowledge;
 mod planner;
 mod posting;
 mod shopbot;
@@ -48,6 +49,7 @@ impl Tour {
         shopbot::play(self, &mut report).await;
         actions::play(self, &mut report).await;
         planner::play(self, &mut report).await;
+        knowledge::play(self, &mut report).await;
         let TourReport { passed, failed } = report;
         println!("\n{passed} checks passed, {failed} failed, in {:.1} s.", started.elapsed().as_secs_f64());
         failed == 0

@@ -1,49 +1,101 @@
-//! `GET /api/knowledge/documents`: what can be found, and why something cannot.
+//! `GET /api/knowledge/documents`: what can be found, and why something cannot; `POST …/{id}/retry`: try it again. `GET /api/knowledge/chats`.
 
-use axum::response::IntoResponse;
-use jiff_sqlx::Timestamp as SqlTimestamp;
+use axum::{Extension, response::IntoResponse};
+use kernel::Problem;
 use platform::{
     DbError,
-    http::{Answer, Ctx, Failure, Page, Query},
+    http::{Answer, Ctx, Failure, Page, Path, Query},
+    wake::Topic,
 };
-use serde::Serialize;
-use sqlx::FromRow;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use crate::scopes;
+use crate::{
+    Knowledge,
+    reads::{self, ChatRead, DocumentFilter, DocumentRead, STATUSES},
+    scopes,
+};
 
-#[derive(Debug, FromRow, Serialize, utoipa::ToSchema)]
-struct ListedDocument {
-    document_id: i64,
-    doc_type: String,
-    status: String,
-    /// Why there is no text, or what is waited for.
-    error: Option<String>,
-    chat_id: i64,
-    chat_title: Option<String>,
-    author: Option<String>,
-    doc_date: Option<String>,
-    token_count: Option<i32>,
-    chunks: i64,
-    #[schema(value_type = String, format = DateTime)]
-    #[serde(serialize_with = "as_text")]
-    updated_at: SqlTimestamp,
-}
+const LIMIT_DEFAULT: i64 = 50;
 
-fn as_text<S: serde::Serializer>(at: &SqlTimestamp, to: S) -> Result<S::Ok, S::Error> {
-    at.to_jiff().serialize(to)
+/// Which documents are asked for.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DocumentQuery {
+    chat_id: Option<i64>,
+    /// `pending`, `done` or `error`
+    status: Option<String>,
+    /// `message`, `url` or `file`
+    doc_type: Option<String>,
+    /// the documents before this one
+    before: Option<i64>,
+    limit: Option<i64>,
 }
 
 /// List the documents of groups, the newest first. Private ones are their owners', not the workspace's.
-#[utoipa::path(get, path = "/api/knowledge/documents", params(Page), responses((status = 200, description = "the documents")))]
-pub(super) async fn list_documents(ctx: Ctx, Query(page): Query<Page>) -> Result<impl IntoResponse, Failure> {
+#[utoipa::path(get, path = "/api/knowledge/documents", params(DocumentQuery), responses((status = 200, description = "the documents")))]
+pub(super) async fn list_documents(ctx: Ctx, Query(asked): Query<DocumentQuery>) -> Result<impl IntoResponse, Failure> {
     ctx.require(scopes::READ)?;
-    let limit = Page::checked(page.limit)?;
+    if asked.status.as_ref().is_some_and(|status| !STATUSES.contains(&status.as_str())) {
+        return Err(Problem::validation("status", format!("`status` is one of: {}", STATUSES.join(", "))).into());
+    }
+    let limit = Page::checked(asked.limit.unwrap_or(LIMIT_DEFAULT))?;
+    let filter =
+        DocumentFilter { chat_id: asked.chat_id, status: asked.status, doc_type: asked.doc_type, before: asked.before, limit };
     let mut tx = ctx.begin().await?;
-    let query = "select d.id as document_id, d.doc_type, d.status, d.error, d.chat_id, c.title as chat_title, d.author, d.doc_date,
-                        d.token_count, d.updated_at,
-                        (select count(*) from kg.chunks k where (k.workspace_id, k.document_id) = (d.workspace_id, d.id)) as chunks
-                   from content.documents d left join tg.chats c using (workspace_id, chat_id)
-                  where d.visibility = 'group' order by d.id desc limit $1";
-    let rows: Vec<ListedDocument> = sqlx::query_as(query).bind(limit).fetch_all(&mut *tx).await.map_err(DbError::from)?;
-    Ok(Answer::ok(rows))
+    let rows: Vec<Value> = reads::documents(&mut tx, &filter).await?.iter().map(told).collect();
+    Ok(Answer::ok(json!({ "documents": rows })))
+}
+
+fn told(document: &DocumentRead) -> Value {
+    json!({
+        "document_id": document.document_id, "doc_type": document.doc_type, "status": document.status, "error": document.error,
+        "chat_id": document.chat_id, "chat_title": document.chat_title, "title": document.title, "author": document.author,
+        "doc_date": document.doc_date, "url": document.url, "mime": document.mime, "bytes": document.bytes,
+        "language": document.language, "token_count": document.token_count, "chunks": document.chunks,
+        "updated_at": document.updated_at.to_jiff(),
+    })
+}
+
+/// Try a document that has no text once more.
+#[utoipa::path(post, path = "/api/knowledge/documents/{id}/retry", params(("id" = i64, Path, description = "the document")),
+    responses((status = 200, description = "the job"), (status = 404), (status = 409, description = "it has its text")))]
+pub(super) async fn retry_document(
+    ctx: Ctx,
+    Extension(knowledge): Extension<Knowledge>,
+    Path(id): Path<i64>,
+) -> Result<impl IntoResponse, Failure> {
+    ctx.require(scopes::WRITE)?;
+    let query = sqlx::query_scalar("select knowledge.retry_document($1, $2, $3)")
+        .bind(ctx.principal.workspace_id.uuid())
+        .bind(id)
+        .bind(ctx.trace_id.to_string());
+    let job: i64 = query.fetch_one(knowledge.db.pool()).await.map_err(|error| match DbError::from(error) {
+        error if error.is_refusal("ZK003") => Problem::not_found("document"),
+        error if error.is_refusal("ZK002") => Problem::conflict("knowledge.has_text", "the document has its text already"),
+        error => error.into(),
+    })?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(Answer::ok(json!({ "document_id": id, "job_id": job })))
+}
+
+/// List the registered chats with their policies.
+#[utoipa::path(get, path = "/api/knowledge/chats", responses((status = 200, description = "the chats")))]
+pub(super) async fn list_chats(ctx: Ctx) -> Result<impl IntoResponse, Failure> {
+    ctx.require(scopes::READ)?;
+    let mut tx = ctx.begin().await?;
+    let rows: Vec<Value> = reads::chats(&mut tx).await?.iter().map(told_chat).collect();
+    Ok(Answer::ok(json!({ "chats": rows })))
+}
+
+fn told_chat(chat: &ChatRead) -> Value {
+    let mut policy = chat.policy.clone();
+    if let Some(policy) = policy.as_object_mut() {
+        policy.retain(|key, _| key.starts_with("allow_") || key.starts_with("retention_"));
+    }
+    json!({
+        "chat_id": chat.chat_id, "title": chat.title, "status": chat.status, "bot_is_here": chat.bot_is_here,
+        "members": chat.members, "documents": chat.documents, "unreadable": chat.failed, "policy": policy,
+    })
 }

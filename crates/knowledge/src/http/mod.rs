@@ -17,11 +17,19 @@ pub fn router(knowledge: Knowledge) -> Router<App> {
     Router::new()
         .route("/api/workflows/{name}", post(workflows::run_workflow))
         .route("/api/knowledge/documents", get(documents::list_documents))
+        .route("/api/knowledge/documents/{id}/retry", post(documents::retry_document))
+        .route("/api/knowledge/chats", get(documents::list_chats))
         .route("/api/knowledge/forget", post(forget::forget_knowledge))
         .layer(Extension(knowledge))
 }
 
 /// The documentation of these paths.
 #[derive(OpenApi)]
-#[openapi(paths(workflows::run_workflow, documents::list_documents, forget::forget_knowledge))]
+#[openapi(paths(
+    workflows::run_workflow,
+    documents::list_documents,
+    documents::retry_document,
+    documents::list_chats,
+    forget::forget_knowledge
+))]
 pub struct Docs;

@@ -1,5 +1,6 @@
 //! WF32 and WF33: a file of Telegram is downloaded once, read, and found; what cannot be read says why.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use llm::{OpenAiAudioOptions, OpenAiSettings, OpenAiTranscriber};
 use serde_json::{Value, json};
 
@@ -29,16 +30,7 @@ fn bytes(text: &str) -> Value {
 
 /// The simulator takes bytes this way.
 fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for part in bytes.chunks(3) {
-        let number = part.iter().enumerate().fold(0u32, |sum, (at, byte)| sum | u32::from(*byte) << (16 - 8 * at));
-        for digit in 0..4 {
-            let is_there = digit <= part.len();
-            text.push(if is_there { char::from(DIGITS[(number >> (18 - 6 * digit) & 63) as usize]) } else { '=' });
-        }
-    }
-    text
+    STANDARD.encode(bytes)
 }
 
 #[tokio::test]
