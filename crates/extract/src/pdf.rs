@@ -8,8 +8,9 @@ use unpdf::{
 };
 
 use crate::{
+    hyphens::Hyphens,
     model::{MarkKind, Refusal, RefusalReason},
-    ocr::{self, join_lines},
+    ocr,
     plain::write_row,
     read::Found,
 };
@@ -58,6 +59,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Found, Refusal> {
         let words = if failed > 0 { "None of the pages of the PDF can be read." } else { "The PDF has no pages." };
         return Err(Refusal::broken(words));
     }
+    make_words_whole(&mut pages);
     recognise(&parser, &mut pages)?;
     for page in &pages {
         found.writing.mark(MarkKind::Page, page.number, None);
@@ -85,26 +87,6 @@ fn refusal(err: &Error) -> Refusal {
     }
 }
 
-/// Makes words whole that were divided at the end of a line, which is a space now: `divi- ded`. What stands before `and` or its like lacks its
-/// second half on purpose: `two- and three-part`.
-fn whole_words(text: &str) -> String {
-    const JOINING: [&str; 12] = ["and", "or", "to", "und", "oder", "bis", "et", "и", "или", "либо", "до", "а"];
-    let mut out = String::with_capacity(text.len());
-    for (index, word) in text.split(' ').enumerate() {
-        let head = out.strip_suffix(['-', '\u{2010}', '\u{ad}', '¬']);
-        let is_divided = head.is_some_and(|head| head.ends_with(char::is_lowercase))
-            && word.starts_with(char::is_lowercase)
-            && !JOINING.contains(&word.trim_end_matches(|c: char| !c.is_alphabetic()));
-        if is_divided {
-            out.pop();
-        } else if index > 0 {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
-}
-
 enum Part {
     Paragraph(String),
     Rows(Vec<Vec<String>>),
@@ -124,7 +106,7 @@ impl PdfPage {
             match block {
                 Block::Paragraph(paragraph) => {
                     let text = paragraph.plain_text();
-                    parts.push(Part::Paragraph(whole_words(&join_lines(text.lines()))));
+                    parts.push(Part::Paragraph(text.split_whitespace().collect::<Vec<_>>().join(" ")));
                 }
                 Block::Table(table) => parts.push(Part::Rows(rows(table))),
                 _ => {}
@@ -146,6 +128,20 @@ impl Part {
             Self::Paragraph(text) => count(text),
             Self::Rows(rows) => rows.iter().flatten().map(|cell| count(cell)).sum(),
         }
+    }
+}
+
+/// Makes words whole that were divided at the ends of lines.
+fn make_words_whole(pages: &mut [PdfPage]) {
+    let mut texts: Vec<&mut String> = Vec::new();
+    for part in pages.iter_mut().flat_map(|page| &mut page.parts) {
+        if let Part::Paragraph(text) = part {
+            texts.push(text);
+        }
+    }
+    let hyphens = Hyphens::of(texts.iter().map(|text| text.as_str()));
+    for text in texts {
+        *text = hyphens.whole(text);
     }
 }
 
@@ -194,18 +190,5 @@ fn paint(parser: &PdfParser, page: &PdfPage) -> Result<Option<Vec<u8>>, Refusal>
             Err(Refusal::too_much_work("A page of the PDF takes more work to paint than a document may have."))
         }
         Err(_) => Ok(None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_divided_word_becomes_whole_and_half_a_word_stays() {
-        assert_eq!(
-            whole_words("слово разде- лено, two- and three-part, А- б, 10 - 20"),
-            "слово разделено, two- and three-part, А- б, 10 - 20"
-        );
     }
 }
