@@ -10,7 +10,7 @@ const JOINING: [&str; 12] = ["and", "or", "to", "und", "oder", "bis", "et", "и"
 /// About what a line holds.
 const LINE_CHARS: usize = 60;
 /// Programs that divide words do it more often than once in so many lines.
-const LINES_PER_DIVISION: usize = 25;
+const LINES_PER_DIVISION: usize = 12;
 const MARKS: [char; 4] = ['-', '\u{2010}', '\u{ad}', '¬'];
 
 pub(crate) struct Hyphens {

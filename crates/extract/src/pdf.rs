@@ -65,8 +65,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Found, Refusal> {
         found.writing.mark(MarkKind::Page, page.number, None);
         for part in &page.parts {
             match part {
-                Part::Paragraph(text) => found.writing.paragraph(text)?,
-                Part::Rows(rows) => {
+                PagePart::Paragraph(text) => found.writing.paragraph(text)?,
+                PagePart::Rows(rows) => {
                     let mut has_rows = false;
                     for row in rows {
                         write_row(&mut found.writing, row, &mut has_rows)?;
@@ -87,7 +87,7 @@ fn refusal(err: &Error) -> Refusal {
     }
 }
 
-enum Part {
+enum PagePart {
     Paragraph(String),
     Rows(Vec<Vec<String>>),
 }
@@ -95,7 +95,7 @@ enum Part {
 struct PdfPage {
     number: u32,
     size: (f32, f32),
-    parts: Vec<Part>,
+    parts: Vec<PagePart>,
     needs_ocr: bool,
 }
 
@@ -106,13 +106,13 @@ impl PdfPage {
             match block {
                 Block::Paragraph(paragraph) => {
                     let text = paragraph.plain_text();
-                    parts.push(Part::Paragraph(text.split_whitespace().collect::<Vec<_>>().join(" ")));
+                    parts.push(PagePart::Paragraph(text.split_whitespace().collect::<Vec<_>>().join(" ")));
                 }
-                Block::Table(table) => parts.push(Part::Rows(rows(table))),
+                Block::Table(table) => parts.push(PagePart::Rows(rows(table))),
                 _ => {}
             }
         }
-        let letters = parts.iter().map(Part::letters).sum::<usize>();
+        let letters = parts.iter().map(PagePart::letters).sum::<usize>();
         let is_picture = page.image_coverage >= PICTURE_SHARE_MIN || page.ocr_text_suppressed;
         // Text whose fonts nobody can decode is a picture of text too.
         let is_unreadable = page.suppressed_text_runs > 0 || page.undecoded_text_codes > 0;
@@ -121,7 +121,7 @@ impl PdfPage {
     }
 }
 
-impl Part {
+impl PagePart {
     fn letters(&self) -> usize {
         let count = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
         match self {
@@ -135,7 +135,7 @@ impl Part {
 fn make_words_whole(pages: &mut [PdfPage]) {
     let mut texts: Vec<&mut String> = Vec::new();
     for part in pages.iter_mut().flat_map(|page| &mut page.parts) {
-        if let Part::Paragraph(text) = part {
+        if let PagePart::Paragraph(text) = part {
             texts.push(text);
         }
     }
@@ -161,8 +161,8 @@ fn recognise(parser: &PdfParser, pages: &mut [PdfPage]) -> Result<(), Refusal> {
     for page in pages.iter_mut().filter(|page| page.needs_ocr) {
         let Some(image) = paint(parser, page)? else { continue };
         match ocr::recognise(&image, "png") {
-            Ok(text) if text.chars().filter(|c| c.is_alphanumeric()).count() > page.parts.iter().map(Part::letters).sum() => {
-                page.parts = text.split("\n\n").map(|paragraph| Part::Paragraph(paragraph.replace('\u{c}', " "))).collect();
+            Ok(text) if text.chars().filter(|c| c.is_alphanumeric()).count() > page.parts.iter().map(PagePart::letters).sum() => {
+                page.parts = text.split("\n\n").map(|paragraph| PagePart::Paragraph(paragraph.replace('\u{c}', " "))).collect();
             }
             Err(refusal) if refusal.reason == RefusalReason::NoOcr && scanned * 5 <= all => return Ok(()),
             Err(refusal) if refusal.reason != RefusalReason::Broken => return Err(refusal),

@@ -37,7 +37,7 @@ struct Case {
 }
 
 /// What somebody read of a document. No text is a failure.
-struct Reading {
+struct PeerReading {
     text: Option<String>,
     words: String,
     seconds: f64,
@@ -86,7 +86,7 @@ fn pages(data: &Path, peers: &Peers) -> Result<Vec<Case>> {
     dirs.retain(|dir| dir.join("source.html").exists());
     dirs.sort();
     let known = peers.read("page-text", &dirs.iter().map(|dir| dir.join("expected.html")).collect::<Vec<_>>())?;
-    let case = |(dir, known): (&PathBuf, Reading)| Case {
+    let case = |(dir, known): (&PathBuf, PeerReading)| Case {
         name: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         path: dir.join("source.html"),
         known: known.text.unwrap_or_default(),
@@ -121,7 +121,7 @@ fn compare(set: &str, cases: &[Case], rivals: &[(&str, &str)], peers: &Peers) ->
     Ok(())
 }
 
-fn report(set: &str, reader: &str, cases: &[Case], readings: &[Reading]) {
+fn report(set: &str, reader: &str, cases: &[Case], readings: &[PeerReading]) {
     let (mut f1, mut order) = (Vec::new(), Vec::new());
     for (case, reading) in cases.iter().zip(readings) {
         let text = reading.text.as_deref().unwrap_or_default();
@@ -134,7 +134,7 @@ fn report(set: &str, reader: &str, cases: &[Case], readings: &[Reading]) {
     }
     let count = f64::from(u32::try_from(cases.len().max(1)).unwrap_or(u32::MAX));
     let worst = f1.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""));
-    let most = |value: fn(&Reading) -> f64| readings.iter().map(value).fold(0.0, f64::max);
+    let most = |value: fn(&PeerReading) -> f64| readings.iter().map(value).fold(0.0, f64::max);
     println!(
         "{set:14} {reader:24} {:5} {:7.4} {:7.4}  {:24} {:7.4} {:7.4} {:8.3} {:8.3} {:8.1} {:5.1}",
         cases.len(),
@@ -151,17 +151,17 @@ fn report(set: &str, reader: &str, cases: &[Case], readings: &[Reading]) {
 }
 
 /// A process for each document, so that its memory is its own.
-fn read_ours(path: &Path) -> Result<Reading> {
+fn read_ours(path: &Path) -> Result<PeerReading> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut command = Command::new(target.join("release/extract-file"));
     command.arg(path);
     let found: Value = serde_json::from_str(&output(command)?)?;
     let text = found["outcome"]["text"]["text"].as_str().map(ToOwned::to_owned);
-    Ok(Reading { text, words: found["outcome"]["refused"]["message"].to_string(), ..reading(&found)? })
+    Ok(PeerReading { text, words: found["outcome"]["refused"]["message"].to_string(), ..reading(&found)? })
 }
 
-fn reading(found: &Value) -> Result<Reading> {
-    Ok(Reading {
+fn reading(found: &Value) -> Result<PeerReading> {
+    Ok(PeerReading {
         text: found["text"].as_str().map(ToOwned::to_owned),
         words: String::new(),
         seconds: found["seconds"].as_f64().context("seconds")?,
@@ -192,7 +192,7 @@ impl Peers {
         Ok(Self { python })
     }
 
-    fn read(&self, kind: &str, paths: &[PathBuf]) -> Result<Vec<Reading>> {
+    fn read(&self, kind: &str, paths: &[PathBuf]) -> Result<Vec<PeerReading>> {
         let mut command = Command::new(&self.python);
         command.arg(bench_dir().join("peers/extract/peer.py")).arg(kind).args(paths);
         let lines = output(command)?;
