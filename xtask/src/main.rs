@@ -3,6 +3,7 @@
 mod bench;
 mod chaos;
 mod licences;
+mod packages;
 mod programs;
 mod run;
 mod scratch;
@@ -47,6 +48,8 @@ enum Bench {
     Shopbot(bench::shopbot::ShopbotBench),
     /// Thousands of watchers of chats beside plain axum, which keeps nothing
     Actions(bench::actions::ActionsBench),
+    /// Documents to text beside trafilatura (PyPI) and pdftotext (poppler)
+    Extract(bench::extract::ExtractBench),
 }
 
 #[derive(Subcommand)]
@@ -69,5 +72,6 @@ fn main() -> Result<()> {
         XtaskCommand::Bench(Bench::Posting(options)) => bench::posting::run(&options),
         XtaskCommand::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
         XtaskCommand::Bench(Bench::Actions(options)) => bench::actions::run(&options),
+        XtaskCommand::Bench(Bench::Extract(options)) => bench::extract::run(&options),
     }
 }

@@ -1,11 +1,11 @@
 //! `cargo xtask test`: every test there is.
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, time::Instant};
 
 use anyhow::{Result, bail};
 
 use crate::{
-    licences, programs,
+    licences, packages, programs,
     run::{cargo, command, output, root, step},
     tidy,
 };
@@ -16,7 +16,7 @@ pub(crate) fn run() -> Result<()> {
     phases.run("formatting", || step("formatting", cargo(&["fmt", "--all", "--check"])))?;
     phases.run("tidy", tidy::run)?;
     phases.run("licences", licences::run)?;
-    phases.run("browser", install_browser)?;
+    phases.run("programs", install_programs)?;
     phases.run("client", check_client)?;
     let lints = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
     phases.run("lints", || step("lints", cargo(&lints)))?;
@@ -72,24 +72,8 @@ fn check_client() -> Result<()> {
     step("types of the client", command("npm", &["run", "--silent", "--prefix", "clients/javascript", "types"]))
 }
 
-/// The console is tested in Chromium, which comes from the system's packages.
-fn install_browser() -> Result<()> {
-    let is_there = |name: &str| ["/usr/bin", "/usr/local/bin", "/snap/bin"].iter().any(|dir| Path::new(dir).join(name).exists());
-    if is_there("chromium") && is_there("chromedriver") {
-        return Ok(());
-    }
-    if !is_there("apt-get") {
-        bail!("the console is tested in a browser: install `chromium` and `chromedriver` with this system's package manager");
-    }
-    println!("installing Chromium from the system's packages, once");
-    let is_root = std::env::var("USER").is_ok_and(|user| user == "root") || nix::unistd::geteuid().is_root();
-    let apt = |args: &[&str]| {
-        let mut all = vec!["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300"];
-        all.extend(args);
-        let mut apt = if is_root { command(all[0], &all[1..]) } else { command("sudo", &all) };
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        apt
-    };
-    step("package lists", apt(&["update"]))?;
-    step("chromium", apt(&["install", "-y", "--no-install-recommends", "chromium", "chromium-driver"]))
+/// The console is tested in Chromium, and scans are read by tesseract. Both come from the system's packages.
+fn install_programs() -> Result<()> {
+    packages::install("the console is tested in a browser", &["chromium", "chromedriver"], &["chromium", "chromium-driver"])?;
+    packages::install("pictures are read by OCR", &["tesseract"], &["tesseract-ocr", "tesseract-ocr-rus"])
 }

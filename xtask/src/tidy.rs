@@ -15,9 +15,12 @@ const LINES_MAX: usize = 500;
 /// What two files beside each other leave for a line of a function. Released migrations stay as they are.
 const SQL_COLUMNS_MAX: usize = 120;
 /// Names that more than one type may have, and why. Every other name is the name of one thing.
-const SHARED_NAMES: [(&str, &str); 2] = [
+const SHARED_NAMES: [(&str, &str); 5] = [
     ("Docs", "the OpenAPI document of a router, named only beside it: `http::Docs`"),
     ("Error", "what can go wrong inside one module: `objects::Error`; the style asks for the short name"),
+    ("Mark", "where a page begins in an extracted text; private to `posting::pull` is how far a source was read"),
+    ("Refusal", "why a document has no text; in `actions`, which never meets it, why a request was refused"),
+    ("Source", "a document to extract; private to `posting::pull` is where posts come from"),
 ];
 /// The simulators speak the words of the providers and share no type with anything; their names are compared with nobody's.
 const APART: &str = "crates/simulators/";

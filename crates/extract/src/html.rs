@@ -148,19 +148,19 @@ impl Visible {
 }
 
 /// A step of the walk, which is a list and not a recursion, because pages nest as deep as they like.
-enum Step {
+enum TreeStep {
     Enter(NodeId, usize),
     Leave(NodeId),
 }
 
 fn visible(root: &NodeRef<'_>) -> Visible {
     let mut seen = Visible::default();
-    let mut steps = vec![Step::Enter(root.id, 0)];
+    let mut steps = vec![TreeStep::Enter(root.id, 0)];
     let (mut links, mut preformatted) = (0_usize, 0_usize);
     while let Some(step) = steps.pop() {
         let (id, entered) = match step {
-            Step::Enter(id, depth) => (id, Some(depth)),
-            Step::Leave(id) => (id, None),
+            TreeStep::Enter(id, depth) => (id, Some(depth)),
+            TreeStep::Leave(id) => (id, None),
         };
         let Some(node) = root.tree.get(&id) else { continue };
         let Some(depth) = entered else {
@@ -201,10 +201,10 @@ fn visible(root: &NodeRef<'_>) -> Visible {
             }
             links += usize::from(&*name == "a");
             preformatted += usize::from(&*name == "pre");
-            steps.push(Step::Leave(id));
+            steps.push(TreeStep::Leave(id));
         }
         let children: Vec<NodeId> = root.tree.child_ids_of(&id);
-        steps.extend(children.into_iter().rev().map(|child| Step::Enter(child, depth + 1)));
+        steps.extend(children.into_iter().rev().map(|child| TreeStep::Enter(child, depth + 1)));
     }
     seen
 }

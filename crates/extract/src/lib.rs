@@ -9,6 +9,7 @@ mod language;
 mod sniff;
 
 mod html;
+mod hyphens;
 mod image;
 mod ocr;
 mod office;

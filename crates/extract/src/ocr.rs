@@ -62,7 +62,7 @@ fn joined(raw: &str) -> String {
 }
 
 /// Joins the lines of a paragraph. A hyphen between two small letters at the end of a line divided a word.
-pub(crate) fn join_lines<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+fn join_lines<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut out = String::new();
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         let head = out.strip_suffix(['-', '\u{2010}', '\u{ad}', '¬']);

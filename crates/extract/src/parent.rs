@@ -51,8 +51,9 @@ impl Extractor {
         let dir = tempfile::Builder::new().prefix("beresta-extract-").tempdir().map_err(|err| unavailable(&err))?;
         let mut child = self.start(&dir).map_err(|err| unavailable(&err))?;
         // Dropped before the child is, while its process id is still its own.
-        let group =
-            Group(Pid::from_raw(child.id().and_then(|id| i32::try_from(id).ok()).ok_or_else(|| unavailable(&"it is gone"))?));
+        let group = ChildGroup(Pid::from_raw(
+            child.id().and_then(|id| i32::try_from(id).ok()).ok_or_else(|| unavailable(&"it is gone"))?,
+        ));
         let answered = timeout(self.limits.wall, self.converse(&mut child, &source)).await;
         let answer = match answered {
             Ok(Ok(Some(answer))) => Ok(answer),
@@ -133,9 +134,9 @@ async fn ended(pid: Pid) -> Refusal {
 }
 
 /// The child and everything that it started, ended when this is dropped.
-struct Group(Pid);
+struct ChildGroup(Pid);
 
-impl Drop for Group {
+impl Drop for ChildGroup {
     fn drop(&mut self) {
         let _ = killpg(self.0, Signal::SIGKILL);
     }

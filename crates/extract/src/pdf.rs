@@ -8,8 +8,9 @@ use unpdf::{
 };
 
 use crate::{
+    hyphens::Hyphens,
     model::{MarkKind, Refusal, RefusalReason},
-    ocr::{self, join_lines},
+    ocr,
     plain::write_row,
     read::Found,
 };
@@ -58,13 +59,14 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Found, Refusal> {
         let words = if failed > 0 { "None of the pages of the PDF can be read." } else { "The PDF has no pages." };
         return Err(Refusal::broken(words));
     }
+    make_words_whole(&mut pages);
     recognise(&parser, &mut pages)?;
     for page in &pages {
         found.writing.mark(MarkKind::Page, page.number, None);
         for part in &page.parts {
             match part {
-                Part::Paragraph(text) => found.writing.paragraph(text)?,
-                Part::Rows(rows) => {
+                PagePart::Paragraph(text) => found.writing.paragraph(text)?,
+                PagePart::Rows(rows) => {
                     let mut has_rows = false;
                     for row in rows {
                         write_row(&mut found.writing, row, &mut has_rows)?;
@@ -85,27 +87,7 @@ fn refusal(err: &Error) -> Refusal {
     }
 }
 
-/// Makes words whole that were divided at the end of a line, which is a space now: `divi- ded`. What stands before `and` or its like lacks its
-/// second half on purpose: `two- and three-part`.
-fn whole_words(text: &str) -> String {
-    const JOINING: [&str; 12] = ["and", "or", "to", "und", "oder", "bis", "et", "и", "или", "либо", "до", "а"];
-    let mut out = String::with_capacity(text.len());
-    for (index, word) in text.split(' ').enumerate() {
-        let head = out.strip_suffix(['-', '\u{2010}', '\u{ad}', '¬']);
-        let is_divided = head.is_some_and(|head| head.ends_with(char::is_lowercase))
-            && word.starts_with(char::is_lowercase)
-            && !JOINING.contains(&word.trim_end_matches(|c: char| !c.is_alphabetic()));
-        if is_divided {
-            out.pop();
-        } else if index > 0 {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
-}
-
-enum Part {
+enum PagePart {
     Paragraph(String),
     Rows(Vec<Vec<String>>),
 }
@@ -113,7 +95,7 @@ enum Part {
 struct PdfPage {
     number: u32,
     size: (f32, f32),
-    parts: Vec<Part>,
+    parts: Vec<PagePart>,
     needs_ocr: bool,
 }
 
@@ -124,13 +106,13 @@ impl PdfPage {
             match block {
                 Block::Paragraph(paragraph) => {
                     let text = paragraph.plain_text();
-                    parts.push(Part::Paragraph(whole_words(&join_lines(text.lines()))));
+                    parts.push(PagePart::Paragraph(text.split_whitespace().collect::<Vec<_>>().join(" ")));
                 }
-                Block::Table(table) => parts.push(Part::Rows(rows(table))),
+                Block::Table(table) => parts.push(PagePart::Rows(rows(table))),
                 _ => {}
             }
         }
-        let letters = parts.iter().map(Part::letters).sum::<usize>();
+        let letters = parts.iter().map(PagePart::letters).sum::<usize>();
         let is_picture = page.image_coverage >= PICTURE_SHARE_MIN || page.ocr_text_suppressed;
         // Text whose fonts nobody can decode is a picture of text too.
         let is_unreadable = page.suppressed_text_runs > 0 || page.undecoded_text_codes > 0;
@@ -139,13 +121,27 @@ impl PdfPage {
     }
 }
 
-impl Part {
+impl PagePart {
     fn letters(&self) -> usize {
         let count = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
         match self {
             Self::Paragraph(text) => count(text),
             Self::Rows(rows) => rows.iter().flatten().map(|cell| count(cell)).sum(),
         }
+    }
+}
+
+/// Makes words whole that were divided at the ends of lines.
+fn make_words_whole(pages: &mut [PdfPage]) {
+    let mut texts: Vec<&mut String> = Vec::new();
+    for part in pages.iter_mut().flat_map(|page| &mut page.parts) {
+        if let PagePart::Paragraph(text) = part {
+            texts.push(text);
+        }
+    }
+    let hyphens = Hyphens::of(texts.iter().map(|text| text.as_str()));
+    for text in texts {
+        *text = hyphens.whole(text);
     }
 }
 
@@ -165,8 +161,8 @@ fn recognise(parser: &PdfParser, pages: &mut [PdfPage]) -> Result<(), Refusal> {
     for page in pages.iter_mut().filter(|page| page.needs_ocr) {
         let Some(image) = paint(parser, page)? else { continue };
         match ocr::recognise(&image, "png") {
-            Ok(text) if text.chars().filter(|c| c.is_alphanumeric()).count() > page.parts.iter().map(Part::letters).sum() => {
-                page.parts = text.split("\n\n").map(|paragraph| Part::Paragraph(paragraph.replace('\u{c}', " "))).collect();
+            Ok(text) if text.chars().filter(|c| c.is_alphanumeric()).count() > page.parts.iter().map(PagePart::letters).sum() => {
+                page.parts = text.split("\n\n").map(|paragraph| PagePart::Paragraph(paragraph.replace('\u{c}', " "))).collect();
             }
             Err(refusal) if refusal.reason == RefusalReason::NoOcr && scanned * 5 <= all => return Ok(()),
             Err(refusal) if refusal.reason != RefusalReason::Broken => return Err(refusal),
@@ -194,18 +190,5 @@ fn paint(parser: &PdfParser, page: &PdfPage) -> Result<Option<Vec<u8>>, Refusal>
             Err(Refusal::too_much_work("A page of the PDF takes more work to paint than a document may have."))
         }
         Err(_) => Ok(None),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_divided_word_becomes_whole_and_half_a_word_stays() {
-        assert_eq!(
-            whole_words("слово разде- лено, two- and three-part, А- б, 10 - 20"),
-            "слово разделено, two- and three-part, А- б, 10 - 20"
-        );
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     html, image, language,
     model::{ExtractedText, Refusal, RefusalReason, Source},
     office, pdf, plain,
-    sniff::{self, Kind},
+    sniff::{self, FileKind},
     text::{Writing, one_line},
 };
 
@@ -44,13 +44,13 @@ pub fn extract(source: &Source<'_>) -> Result<ExtractedText, Refusal> {
 
 fn read(source: &Source<'_>) -> Result<Found, Refusal> {
     match sniff::kind(source)? {
-        Kind::Pdf => pdf::read(source.bytes),
-        Kind::Zip => office::read(source.bytes),
-        Kind::Image(mime) => image::read(source.bytes, mime),
-        Kind::Html(text) => html::read(&text, source.url),
-        Kind::Json(text) => plain::json(&text),
-        Kind::Csv(text) => plain::csv(&text),
-        Kind::Markdown(text) => plain::markdown(&text),
-        Kind::Plain(text) => plain::text(&text),
+        FileKind::Pdf => pdf::read(source.bytes),
+        FileKind::Zip => office::read(source.bytes),
+        FileKind::Image(mime) => image::read(source.bytes, mime),
+        FileKind::Html(text) => html::read(&text, source.url),
+        FileKind::Json(text) => plain::json(&text),
+        FileKind::Csv(text) => plain::csv(&text),
+        FileKind::Markdown(text) => plain::markdown(&text),
+        FileKind::Plain(text) => plain::text(&text),
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     Pdf,
     Zip,
     Image(&'static str),
@@ -22,19 +22,19 @@ const PDF_HEADER_WITHIN: usize = 1024;
 /// What of a text is looked at.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-pub(crate) fn kind(source: &Source<'_>) -> Result<Kind, Refusal> {
+pub(crate) fn kind(source: &Source<'_>) -> Result<FileKind, Refusal> {
     let bytes = source.bytes;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Refusal::new(RefusalReason::Empty, "The file is empty."));
     }
     if find(&bytes[..bytes.len().min(PDF_HEADER_WITHIN)], b"%PDF-").is_some() {
-        return Ok(Kind::Pdf);
+        return Ok(FileKind::Pdf);
     }
     if [b"PK\x03\x04", b"PK\x05\x06"].iter().any(|magic| bytes.starts_with(*magic)) {
-        return Ok(Kind::Zip);
+        return Ok(FileKind::Zip);
     }
     if let Some(mime) = image(bytes) {
-        return Ok(Kind::Image(mime));
+        return Ok(FileKind::Image(mime));
     }
     if let Some(refusal) = sound(bytes).or_else(|| foreign(bytes)) {
         return Err(refusal);
@@ -118,7 +118,7 @@ pub(crate) fn refuse_foreign(words: &str) -> Refusal {
     Refusal::new(RefusalReason::Foreign, words)
 }
 
-fn text(source: &Source<'_>) -> Result<Kind, Refusal> {
+fn text(source: &Source<'_>) -> Result<FileKind, Refusal> {
     let declared = charset::declared(source.bytes, source.mime);
     let text = charset::decode(source.bytes, declared.as_deref());
     let sample: String = text.chars().take(SAMPLE_BYTES).collect();
@@ -136,12 +136,14 @@ fn text(source: &Source<'_>) -> Result<Kind, Refusal> {
         endings.iter().any(|ending| name.ends_with(ending)) || mimes.iter().any(|told| mime.starts_with(told))
     };
     Ok(match () {
-        () if is_html(&sample) => Kind::Html(text),
-        () if is_json(&sample, told(&[".json", ".jsonl", ".ndjson", ".geojson"], &["application/json"])) => Kind::Json(text),
-        () if told(&[".md", ".markdown"], &["text/markdown"]) => Kind::Markdown(text),
-        () if told(&[".csv", ".tsv"], &["text/csv", "text/tab-separated-values"]) => Kind::Csv(text),
-        () if told(&[".html", ".htm", ".xhtml"], &["text/html", "application/xhtml"]) && sample.contains('<') => Kind::Html(text),
-        () => Kind::Plain(text),
+        () if is_html(&sample) => FileKind::Html(text),
+        () if is_json(&sample, told(&[".json", ".jsonl", ".ndjson", ".geojson"], &["application/json"])) => FileKind::Json(text),
+        () if told(&[".md", ".markdown"], &["text/markdown"]) => FileKind::Markdown(text),
+        () if told(&[".csv", ".tsv"], &["text/csv", "text/tab-separated-values"]) => FileKind::Csv(text),
+        () if told(&[".html", ".htm", ".xhtml"], &["text/html", "application/xhtml"]) && sample.contains('<') => {
+            FileKind::Html(text)
+        }
+        () => FileKind::Plain(text),
     })
 }
 
@@ -193,7 +195,7 @@ mod tests {
         kind(&Source { bytes, ..Source::default() }).unwrap_err().reason
     }
 
-    fn named(bytes: &str, name: &str) -> Kind {
+    fn named(bytes: &str, name: &str) -> FileKind {
         kind(&Source { bytes: bytes.as_bytes(), file_name: Some(name), ..Source::default() }).unwrap()
     }
 
@@ -226,13 +228,13 @@ mod tests {
 
     #[test]
     fn a_name_chooses_between_kinds_of_text_only() {
-        assert!(matches!(named("# a\n<b>b</b>", "a.md"), Kind::Markdown(_)));
-        assert!(matches!(named("a;b\n1;2", "a.csv"), Kind::Csv(_)));
-        assert!(matches!(named("a;b\n1;2", "a.pdf"), Kind::Plain(_)));
-        assert!(matches!(named("%PDF-1.7\n", "a.txt"), Kind::Pdf));
-        assert!(matches!(named("<!-- x --> <HTML lang=ru>", "a.txt"), Kind::Html(_)));
-        assert!(matches!(named("{\"a\": [1]}", "a"), Kind::Json(_)));
-        assert!(matches!(named("[see] the list", "a"), Kind::Plain(_)));
-        assert!(matches!(named("42", "a.txt"), Kind::Plain(_)));
+        assert!(matches!(named("# a\n<b>b</b>", "a.md"), FileKind::Markdown(_)));
+        assert!(matches!(named("a;b\n1;2", "a.csv"), FileKind::Csv(_)));
+        assert!(matches!(named("a;b\n1;2", "a.pdf"), FileKind::Plain(_)));
+        assert!(matches!(named("%PDF-1.7\n", "a.txt"), FileKind::Pdf));
+        assert!(matches!(named("<!-- x --> <HTML lang=ru>", "a.txt"), FileKind::Html(_)));
+        assert!(matches!(named("{\"a\": [1]}", "a"), FileKind::Json(_)));
+        assert!(matches!(named("[see] the list", "a"), FileKind::Plain(_)));
+        assert!(matches!(named("42", "a.txt"), FileKind::Plain(_)));
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn read(archive: &mut Archive<'_>, mime: &str) -> Result<Found, Refus
 const SKIPPED: [&str; 5] = ["tracked-changes", "annotation", "forms", "automatic-styles", "notes-configuration"];
 
 #[derive(Default)]
-struct Open {
+struct OdfPlace {
     /// A note opens a paragraph inside another.
     paragraphs: Vec<String>,
     tables: usize,
@@ -51,7 +51,7 @@ fn content(archive: &mut Archive<'_>, writing: &mut Writing, mime: &str) -> Resu
     let Some(mut xml) = archive.xml("content.xml")? else {
         return Err(Refusal::broken("The document is damaged: its text is missing."));
     };
-    let mut open = Open::default();
+    let mut open = OdfPlace::default();
     while let Some(piece) = xml.next()? {
         match piece {
             XmlPiece::Open(element) if SKIPPED.contains(&element.name.as_str()) => open.skipped += 1,
@@ -90,7 +90,7 @@ fn content(archive: &mut Archive<'_>, writing: &mut Writing, mime: &str) -> Resu
     Ok(())
 }
 
-fn page_break(open: &mut Open, writing: &mut Writing) -> Result<(), Refusal> {
+fn page_break(open: &mut OdfPlace, writing: &mut Writing) -> Result<(), Refusal> {
     if open.paragraphs.is_empty() {
         return writing.paragraph(&PAGE_BREAK.to_string());
     }
@@ -98,7 +98,7 @@ fn page_break(open: &mut Open, writing: &mut Writing) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn close(open: &mut Open, name: &str, writing: &mut Writing) -> Result<(), Refusal> {
+fn close(open: &mut OdfPlace, name: &str, writing: &mut Writing) -> Result<(), Refusal> {
     match name {
         "p" | "h" => {
             let text = open.paragraphs.pop().unwrap_or_default();

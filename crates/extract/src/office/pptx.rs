@@ -57,7 +57,7 @@ fn slides(archive: &mut Archive<'_>, main: &str) -> Result<Vec<String>, Refusal>
 
 /// The shape that is being read.
 #[derive(Default)]
-struct Shape {
+struct SlideShape {
     /// What it is on its slide: `title`, `sldNum`.
     place: String,
     paragraphs: Vec<String>,
@@ -68,7 +68,7 @@ struct Shape {
 
 fn shapes(archive: &mut Archive<'_>, part: &str, writing: &mut Writing, is_slide: bool) -> Result<(), Refusal> {
     let Some(mut xml) = archive.xml(part)? else { return Ok(()) };
-    let mut shape = Shape::default();
+    let mut shape = SlideShape::default();
     let mut skipped = 0_usize;
     while let Some(piece) = xml.next()? {
         match piece {
@@ -76,7 +76,7 @@ fn shapes(archive: &mut Archive<'_>, part: &str, writing: &mut Writing, is_slide
             XmlPiece::Close(name) if name == "Fallback" => skipped = skipped.saturating_sub(1),
             _ if skipped > 0 => {}
             XmlPiece::Open(element) => match element.name.as_str() {
-                "sp" | "graphicFrame" => shape = Shape::default(),
+                "sp" | "graphicFrame" => shape = SlideShape::default(),
                 "ph" => element.attribute("type").unwrap_or("body").clone_into(&mut shape.place),
                 "p" => shape.paragraphs.push(String::new()),
                 "t" => shape.is_text = true,
@@ -106,7 +106,7 @@ fn shapes(archive: &mut Archive<'_>, part: &str, writing: &mut Writing, is_slide
     Ok(())
 }
 
-fn end_shape(shape: &mut Shape, writing: &mut Writing, is_slide: bool) -> Result<(), Refusal> {
+fn end_shape(shape: &mut SlideShape, writing: &mut Writing, is_slide: bool) -> Result<(), Refusal> {
     let shape = std::mem::take(shape);
     if FURNITURE.contains(&shape.place.as_str()) {
         return Ok(());

@@ -127,7 +127,7 @@ fn is_date_format(code: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Cell {
+struct SheetCell {
     column: Option<usize>,
     kind: String,
     style: usize,
@@ -136,14 +136,14 @@ struct Cell {
 
 fn sheet(archive: &mut Archive<'_>, part: &str, book: &Book, writing: &mut Writing) -> Result<(), Refusal> {
     let Some(mut xml) = archive.xml(part)? else { return Ok(()) };
-    let (mut row, mut cell, mut is_value, mut has_rows) = (Vec::<String>::new(), Cell::default(), false, false);
+    let (mut row, mut cell, mut is_value, mut has_rows) = (Vec::<String>::new(), SheetCell::default(), false, false);
     while let Some(piece) = xml.next()? {
         match piece {
             XmlPiece::Open(element) => match element.name.as_str() {
                 "row" => row.clear(),
                 "c" => {
                     let number = |name: &str| element.attribute(name).and_then(|text| text.parse().ok());
-                    cell = Cell {
+                    cell = SheetCell {
                         column: element.attribute("r").and_then(column),
                         kind: element.attribute("t").unwrap_or_default().to_owned(),
                         style: number("s").unwrap_or(0),
@@ -180,7 +180,7 @@ fn column(place: &str) -> Option<usize> {
 }
 
 impl Book {
-    fn show(&self, cell: &Cell) -> String {
+    fn show(&self, cell: &SheetCell) -> String {
         let value = cell.value.trim();
         match cell.kind.as_str() {
             "s" => value.parse().ok().and_then(|index: usize| self.strings.get(index)).cloned().unwrap_or_default(),

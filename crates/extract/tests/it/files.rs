@@ -11,10 +11,11 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 pub(crate) fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
-        zip.start_file(*name, SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored)).unwrap();
-        zip.write_all(content.as_bytes()).unwrap();
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored))
+            .expect("a file for a test");
+        zip.write_all(content.as_bytes()).expect("a file for a test");
     }
-    zip.finish().unwrap().into_inner()
+    zip.finish().expect("a file for a test").into_inner()
 }
 
 fn main_part(target: &str) -> String {
@@ -62,42 +63,42 @@ pub(crate) fn bomb(megabytes: usize, declared: Option<u32>) -> Vec<u8> {
     let mut deflate = Compress::new(Compression::best(), false);
     let mut compressed = |input: &[u8], out: &mut Vec<u8>| {
         let mut block = Vec::with_capacity(1 << 20);
-        deflate.compress_vec(input, &mut block, FlushCompress::Full).unwrap();
+        deflate.compress_vec(input, &mut block, FlushCompress::Full).expect("a file for a test");
         out.extend(block);
     };
     let head = b"<w:document><w:body><w:p><w:r><w:t>";
     compressed(head, &mut data);
-    let declared = declared.unwrap_or_else(|| u32::try_from(head.len() + (megabytes << 20)).unwrap());
+    let declared = declared.unwrap_or_else(|| u32::try_from(head.len() + (megabytes << 20)).expect("a file for a test"));
     let mut block = Vec::new();
     compressed(&vec![b' '; 1 << 20], &mut block);
     data.extend(block.repeat(megabytes));
     data.extend([3, 0]);
     let mut file = archive(&[("_rels/.rels", &main_part(name))]);
     // Between the parts and the list of them.
-    let list = file.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
+    let list = file.windows(4).position(|window| window == b"PK\x01\x02").expect("a file for a test");
     let tail = file.split_off(list);
-    let offset = u32::try_from(file.len()).unwrap();
-    let size = u32::try_from(data.len()).unwrap();
+    let offset = u32::try_from(file.len()).expect("a file for a test");
+    let size = u32::try_from(data.len()).expect("a file for a test");
     let fields = |out: &mut Vec<u8>| {
         out.extend([20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         out.extend(size.to_le_bytes());
         out.extend(declared.to_le_bytes());
-        out.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+        out.extend(u16::try_from(name.len()).expect("a file for a test").to_le_bytes());
         out.extend([0, 0]);
     };
     file.extend(b"PK\x03\x04");
     fields(&mut file);
     file.extend(name.as_bytes());
     file.extend(data);
-    let list = u32::try_from(file.len()).unwrap();
-    let end = tail.windows(4).position(|window| window == b"PK\x05\x06").unwrap();
+    let list = u32::try_from(file.len()).expect("a file for a test");
+    let end = tail.windows(4).position(|window| window == b"PK\x05\x06").expect("a file for a test");
     file.extend(&tail[..end]);
     file.extend(b"PK\x01\x02\x14\0");
     fields(&mut file);
     file.extend([0; 10]);
     file.extend(offset.to_le_bytes());
     file.extend(name.as_bytes());
-    let list_size = u32::try_from(file.len()).unwrap() - list;
+    let list_size = u32::try_from(file.len()).expect("a file for a test") - list;
     file.extend(b"PK\x05\x06\0\0\0\0\x02\0\x02\0");
     file.extend(list_size.to_le_bytes());
     file.extend(list.to_le_bytes());
@@ -111,14 +112,15 @@ pub(crate) fn pdf(objects: &[String]) -> Vec<u8> {
     let mut offsets = Vec::new();
     for (number, object) in (1..).zip(objects) {
         offsets.push(file.len());
-        write!(file, "{number} 0 obj\n{object}\nendobj\n").unwrap();
+        write!(file, "{number} 0 obj\n{object}\nendobj\n").expect("a file for a test");
     }
     let start = file.len();
-    write!(file, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).unwrap();
+    write!(file, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).expect("a file for a test");
     for offset in offsets {
-        writeln!(file, "{offset:010} 00000 n ").unwrap();
+        writeln!(file, "{offset:010} 00000 n ").expect("a file for a test");
     }
-    write!(file, "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1).unwrap();
+    write!(file, "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n", objects.len() + 1)
+        .expect("a file for a test");
     file.into_bytes()
 }
 
@@ -173,14 +175,19 @@ pub(crate) fn png(width: u32, height: u32, is_black: impl Fn(u32, u32) -> bool) 
         rows.extend((0..width).map(|x| if is_black(x, y) { 0 } else { 255 }));
     }
     let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(&rows).unwrap();
+    packed.write_all(&rows).expect("a file for a test");
     let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 0, 0, 0, 0]].concat();
     let chunk = |kind: &[u8], data: &[u8]| {
         let mut crc = flate2::Crc::new();
         crc.update(kind);
         crc.update(data);
-        [&u32::try_from(data.len()).unwrap().to_be_bytes(), kind, data, &crc.sum().to_be_bytes()].concat()
+        [&u32::try_from(data.len()).expect("a file for a test").to_be_bytes(), kind, data, &crc.sum().to_be_bytes()].concat()
     };
-    [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &header), chunk(b"IDAT", &packed.finish().unwrap()), chunk(b"IEND", &[])]
-        .concat()
+    [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        chunk(b"IHDR", &header),
+        chunk(b"IDAT", &packed.finish().expect("a file for a test")),
+        chunk(b"IEND", &[]),
+    ]
+    .concat()
 }

@@ -14,7 +14,7 @@ async fn survive(bytes: &[u8]) -> Result<ExtractedText, Refusal> {
     let (pid, started) = (std::process::id(), Instant::now());
     let outcome = read(bytes).await;
     assert!(started.elapsed() < SLOWEST, "{:?}", started.elapsed());
-    assert_eq!(read("Следующий документ.".as_bytes()).await.unwrap().text, "Следующий документ.");
+    assert_eq!(read("Следующий документ.".as_bytes()).await.expect("the next document").text, "Следующий документ.");
     assert_eq!(std::process::id(), pid);
     if let Err(refusal) = &outcome {
         assert!(refusal.message.ends_with('.'), "{refusal}");
@@ -117,7 +117,7 @@ async fn a_huge_picture_is_too_large() {
 async fn pages_and_json_without_a_bottom_end() {
     assert_eq!(reason(format!("<html><body>{}text", "<div>".repeat(200_000)).as_bytes()).await, RefusalReason::Broken);
     assert_eq!(reason(format!("<html><body>{}", "<table><tr><td>a<nav>".repeat(20_000)).as_bytes()).await, RefusalReason::Broken);
-    let attributes: String = (0..50_000).map(|index| format!(" a{index}=1")).collect();
+    let attributes = (0..50_000).map(|index| format!(" a{index}=1")).collect::<Vec<_>>().concat();
     assert_eq!(reason(format!("<html><body><p{attributes}>some text</p></body></html>").as_bytes()).await, RefusalReason::Broken);
     // As deep as is let through.
     let found = survive(format!("<html><body>{}text", "<div>".repeat(1900)).as_bytes()).await.unwrap();
