@@ -96,7 +96,7 @@ impl KnowledgeGuest<'_> {
             (format!("Сбор у склада в девять, запись {}", self.first), format!("Сбор у склада в восемь, запись {}", self.first));
         self.say(6, json!({ "text": before })).await?;
         self.found(&before).await?;
-        let mut body = self.message(6, json!({ "text": after }));
+        let mut body = self.message(6, &json!({ "text": after }));
         body["edit_date"] = json!(self.first + 1_000_000_100);
         self.deliver(json!({ "update_id": self.first * 10 + 7, "edited_message": body })).await?;
         self.found(&after).await?;
@@ -129,7 +129,7 @@ impl KnowledgeGuest<'_> {
         (self.first % 100_000_000) * 10 + at
     }
 
-    fn message(&self, at: i64, content: Value) -> Value {
+    fn message(&self, at: i64, content: &Value) -> Value {
         let credentials = &self.tour.credentials.knowledge;
         let mut body = json!({
             "message_id": self.number(at), "date": self.first + 1_000_000_000,
@@ -144,7 +144,7 @@ impl KnowledgeGuest<'_> {
 
     /// A message of the group, as Telegram brings it. Returns what was stored of it.
     async fn say(&self, at: i64, content: Value) -> Result<Value> {
-        let body = self.message(at, content);
+        let body = self.message(at, &content);
         self.deliver(json!({ "update_id": self.first * 10 + at, "message": body })).await?;
         let started = Instant::now();
         loop {

@@ -15,6 +15,10 @@ begin
            when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
            when 'chat' then m.chat_id = p_chat_id
            else m.tg_user_id = p_user_id end;
+    if p_kind = 'person' then
+        update tg.users u set first_name = null, last_name = null, username = null, language_code = null
+         where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
+    end if;
     if p_kind in ('chat', 'person') then
         -- Raw updates that nobody has read yet, too.
         update raw.telegram_updates r set body = '{}'

@@ -7,7 +7,7 @@ declare
     is_private constant boolean := p_ctx ->> 'visibility' = 'dm';
 begin
     owner := case when is_private then (p_ctx ->> 'dm_owner_user_id')::bigint end;
-    chat_id := coalesce((p_ctx ->> 'chat_id')::bigint, owner);
+    chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
     version_id := (p_ctx ->> 'message_version_id')::bigint;
     select a.visibility into visibility
       from knowledge.audience_of(p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;

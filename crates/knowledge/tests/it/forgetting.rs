@@ -124,3 +124,14 @@ async fn another_workspace_can_neither_forget_nor_list_what_is_here() {
     let (_, listed) = ask(&archive.router, Some(&token), "GET", "/api/knowledge/documents", None).await;
     assert_eq!(listed["data"], json!([]));
 }
+
+#[tokio::test]
+async fn a_person_who_is_forgotten_has_no_name_left() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "что-то сказано")).await;
+    archive.work().await;
+    archive.ask(&format!("knowledge.forget('{}', 'person', null, null, {MEMBER}, 'test')", archive.workspace)).await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
+    let everything = archive.ask("(select jsonb_agg(u) from tg.users u)").await.to_string();
+    assert!(!everything.contains("Анна") && !everything.contains("anna"), "{everything}");
+}
