@@ -43,6 +43,10 @@ impl StoredBytes {
         Ok(stored)
     }
 
+    pub(crate) fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
     /// As `knowledge.put_blob` takes it.
     pub(crate) fn to_json(&self) -> Value {
         json!({ "sha256": self.sha256, "bytes": self.bytes, "mime": self.mime, "object_key": self.object_key })

@@ -9,6 +9,7 @@ mod updates;
 
 pub mod alerts;
 pub mod http;
+pub mod import;
 pub mod jobs;
 pub mod model;
 pub mod polling;

@@ -17,6 +17,7 @@ mod url;
 pub(crate) use embed::fill_model;
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
+pub(crate) use process::read_facts;
 pub(crate) use transport::{ALLOWED_UPDATES, bot_access};
 
 use std::time::Duration;

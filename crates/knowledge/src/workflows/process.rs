@@ -47,10 +47,20 @@ async fn process_raw(knowledge: &Knowledge, request: &Request, raw_id: i64) -> R
 
 /// What was stored, or why the update cannot be read.
 async fn process(knowledge: &Knowledge, request: &Request, bot: Uuid, update: &Value) -> Result<Result<Value, String>, Problem> {
-    let facts = match update::read(update) {
-        Ok(facts) => facts,
-        Err(unreadable) => return Ok(Err(unreadable.to_string())),
+    let (facts, payload) = match read_facts(update) {
+        Ok(read) => read,
+        Err(unreadable) => return Ok(Err(unreadable)),
     };
+    let stored = store::store_facts(&knowledge.db, request.workspace, bot, &facts, &payload, request.trace()).await?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    knowledge.db.wake().tell(Topic::BUS);
+    knowledge.db.wake().tell(REPLIES);
+    Ok(Ok(stored))
+}
+
+/// What an update says, as `knowledge.store_facts` takes it, and the message without what it quotes; or why it cannot be read.
+pub(crate) fn read_facts(update: &Value) -> Result<(Value, Value), String> {
+    let facts = update::read(update).map_err(|unreadable| unreadable.to_string())?;
     let kind = facts.kind.clone();
     let mut facts = json!(facts);
     if let Some(links) = facts.pointer_mut("/message/links").and_then(Value::as_array_mut) {
@@ -63,11 +73,7 @@ async fn process(knowledge: &Knowledge, request: &Request, bot: Uuid, update: &V
     if let Some(message) = payload.as_object_mut() {
         message.retain(|key, _| !QUOTED.contains(&key.as_str()));
     }
-    let stored = store::store_facts(&knowledge.db, request.workspace, bot, &facts, &payload, request.trace()).await?;
-    knowledge.db.wake().tell(Topic::JOBS);
-    knowledge.db.wake().tell(Topic::BUS);
-    knowledge.db.wake().tell(REPLIES);
-    Ok(Ok(stored))
+    Ok((facts, payload))
 }
 
 /// The bot whose update it is, where the contract does not say: the oldest one that serves knowledge.

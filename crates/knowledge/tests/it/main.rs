@@ -7,6 +7,7 @@ mod context;
 mod contracts;
 mod edits;
 mod forgetting;
+mod import;
 mod ingest;
 mod kept;
 mod links;
