@@ -1301,6 +1301,126 @@ $$;
 
 
 --
+-- Name: documents; Type: TABLE; Schema: content; Owner: -
+--
+
+CREATE TABLE content.documents (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    doc_type text NOT NULL,
+    visibility core.visibility_scope NOT NULL,
+    chat_id bigint NOT NULL,
+    dm_owner_user_id bigint,
+    message_fk bigint,
+    message_version_id bigint,
+    url_id bigint,
+    file_unique_id text,
+    blob_object_id bigint,
+    title text,
+    author text,
+    doc_date text,
+    language text,
+    mime text,
+    text text,
+    text_sha256 text,
+    token_count integer,
+    marks jsonb DEFAULT '[]'::jsonb NOT NULL,
+    status text DEFAULT 'pending'::text NOT NULL,
+    error text,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT document_done_iff_text CHECK (((status <> 'done'::text) OR ((text IS NOT NULL) AND (error IS NULL)))),
+    CONSTRAINT document_error_has_a_reason CHECK (((status <> 'error'::text) OR (error IS NOT NULL))),
+    CONSTRAINT document_has_one_subject CHECK ((((doc_type = 'message'::text) = (message_fk IS NOT NULL)) AND ((doc_type = 'url'::text) = (url_id IS NOT NULL)) AND ((doc_type = 'file'::text) = (file_unique_id IS NOT NULL)))),
+    CONSTRAINT document_is_private_iff_it_has_an_owner CHECK (((visibility = 'dm'::core.visibility_scope) = (dm_owner_user_id IS NOT NULL))),
+    CONSTRAINT document_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'error'::text]))),
+    CONSTRAINT document_type_known CHECK ((doc_type = ANY (ARRAY['message'::text, 'url'::text, 'file'::text])))
+);
+
+ALTER TABLE ONLY content.documents FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE documents; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON TABLE content.documents IS 'What can be found: a message, a page or a file, for one audience.';
+
+
+--
+-- Name: COLUMN documents.error; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON COLUMN content.documents.error IS 'Why there is no text, or what a pending document waits for, in words for people.';
+
+
+--
+-- Name: COLUMN documents.version; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON COLUMN content.documents.version IS 'Grows with each change of the text. Chunks carry the version that they were cut from.';
+
+
+--
+-- Name: ask_for_chunks(uuid, content.documents, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.ask_for_chunks(p_workspace_id uuid, p_document content.documents, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not (knowledge.policy_of(p_workspace_id, p_document.chat_id)).allow_embedding then
+        return null;
+    end if;
+    -- One job for each version: the job of an older one may have read its text already.
+    return ops.enqueue_job(
+        p_workspace_id, 'knowledge.chunk', jsonb_build_object('document_id', p_document.id), null,
+        format('document %s version %s', p_document.id, p_document.version), p_trace_id);
+end
+$$;
+
+
+--
+-- Name: ask_for_shared(uuid, bigint, core.visibility_scope, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.ask_for_shared(p_workspace_id uuid, p_version_id bigint, p_visibility core.visibility_scope, p_owner bigint, p_chat_id bigint, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    ctx constant jsonb := jsonb_build_object('chat_id', p_chat_id, 'visibility', p_visibility,
+                                             'dm_owner_user_id', p_owner, 'message_version_id', p_version_id);
+    url_jobs bigint[];
+    file_jobs bigint[];
+begin
+    select array_agg(t.fetch_job_id order by l.link_no) filter (where t.fetch_job_id is not null) into url_jobs
+      from (select distinct on (l.normalized_url) l.* from tg.message_links l
+             where (l.workspace_id, l.message_version_id) = (p_workspace_id, p_version_id)
+               and l.normalized_url is not null
+             order by l.normalized_url, l.link_no) l
+      cross join lateral knowledge.take_url(p_workspace_id, l.normalized_url, ctx, p_trace_id) t;
+    if (knowledge.policy_of(p_workspace_id, p_chat_id)).allow_file_download then
+        select array_agg(ops.enqueue_job(
+                   p_workspace_id, 'knowledge.download_file',
+                   jsonb_build_object('file_id', i.file_id, 'file_unique_id', a.file_unique_id, 'ctx', ctx), null,
+                   format('file %s version %s', a.file_unique_id, p_version_id), p_trace_id) order by a.position)
+          into file_jobs
+          from tg.message_attachments a
+          cross join lateral (
+              select n.file_id from tg.file_instances n
+               where (n.workspace_id, n.file_unique_id) = (p_workspace_id, a.file_unique_id)
+               order by n.last_seen_at desc limit 1) i
+         where (a.workspace_id, a.message_version_id) = (p_workspace_id, p_version_id)
+           and a.kind in ('document', 'photo', 'audio', 'voice', 'video_note');
+    end if;
+    return jsonb_build_object('url_jobs', coalesce(to_jsonb(url_jobs), '[]'),
+                              'file_jobs', coalesce(to_jsonb(file_jobs), '[]'));
+end
+$$;
+
+
+--
 -- Name: audience_of(uuid, bigint, text, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1364,65 +1484,122 @@ $$;
 
 
 --
--- Name: documents; Type: TABLE; Schema: content; Owner: -
+-- Name: begin_download(uuid, text, text, interval); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-CREATE TABLE content.documents (
-    workspace_id uuid NOT NULL,
-    id bigint NOT NULL,
-    doc_type text NOT NULL,
-    visibility core.visibility_scope NOT NULL,
-    chat_id bigint NOT NULL,
-    dm_owner_user_id bigint,
-    message_fk bigint,
-    message_version_id bigint,
-    url_id bigint,
-    file_unique_id text,
-    blob_object_id bigint,
-    title text,
-    author text,
-    doc_date text,
-    language text,
-    mime text,
-    text text,
-    text_sha256 text,
-    token_count integer,
-    marks jsonb DEFAULT '[]'::jsonb NOT NULL,
-    status text DEFAULT 'pending'::text NOT NULL,
-    error text,
-    version integer DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    CONSTRAINT document_done_iff_text CHECK (((status <> 'done'::text) OR ((text IS NOT NULL) AND (error IS NULL)))),
-    CONSTRAINT document_error_has_a_reason CHECK (((status <> 'error'::text) OR (error IS NOT NULL))),
-    CONSTRAINT document_has_one_subject CHECK ((((doc_type = 'message'::text) = (message_fk IS NOT NULL)) AND ((doc_type = 'url'::text) = (url_id IS NOT NULL)) AND ((doc_type = 'file'::text) = (file_unique_id IS NOT NULL)))),
-    CONSTRAINT document_is_private_iff_it_has_an_owner CHECK (((visibility = 'dm'::core.visibility_scope) = (dm_owner_user_id IS NOT NULL))),
-    CONSTRAINT document_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'error'::text]))),
-    CONSTRAINT document_type_known CHECK ((doc_type = ANY (ARRAY['message'::text, 'url'::text, 'file'::text])))
-);
-
-ALTER TABLE ONLY content.documents FORCE ROW LEVEL SECURITY;
+CREATE FUNCTION knowledge.begin_download(p_workspace_id uuid, p_file_id text, p_file_unique_id text, p_lease interval) RETURNS TABLE(bot_id uuid, secret_ref text, blob_object_id bigint, bytes bigint, mime text, file_name text, is_busy boolean)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    file tg.files;
+begin
+    select * into file from tg.files f
+     where (f.workspace_id, f.file_unique_id) = (p_workspace_id, p_file_unique_id) for no key update;
+    if not found then
+        return;
+    end if;
+    select b.bot_id, b.secret_ref into bot_id, secret_ref
+      from tg.file_instances i join core.bots b on (b.workspace_id, b.bot_id) = (i.workspace_id, i.bot_id)
+     where (i.workspace_id, i.file_unique_id, i.file_id) = (p_workspace_id, p_file_unique_id, p_file_id)
+     order by b.enabled desc, i.last_seen_at desc limit 1;
+    blob_object_id := file.blob_object_id;
+    bytes := file.bytes;
+    mime := file.mime;
+    file_name := file.file_name;
+    is_busy := blob_object_id is null and coalesce(file.busy_until > platform.now(), false);
+    if blob_object_id is null and not is_busy then
+        update tg.files f set busy_until = platform.now() + p_lease
+         where (f.workspace_id, f.file_unique_id) = (p_workspace_id, p_file_unique_id);
+    end if;
+    return next;
+end
+$$;
 
 
 --
--- Name: TABLE documents; Type: COMMENT; Schema: content; Owner: -
+-- Name: begin_fetch(uuid, bigint, interval, interval); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-COMMENT ON TABLE content.documents IS 'What can be found: a message, a page or a file, for one audience.';
+CREATE FUNCTION knowledge.begin_fetch(p_workspace_id uuid, p_url_id bigint, p_fresh_for interval, p_lease interval) RETURNS TABLE(normalized_url text, fetch_id bigint, blob_object_id bigint, etag text, last_modified text, is_fresh boolean, is_busy boolean)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    url content.urls;
+begin
+    select * into url from content.urls u where (u.workspace_id, u.id) = (p_workspace_id, p_url_id) for no key update;
+    if not found then
+        return;
+    end if;
+    normalized_url := url.normalized_url;
+    select f.id, f.blob_object_id, f.etag, f.last_modified, f.fetched_at > platform.now() - p_fresh_for
+      into fetch_id, blob_object_id, etag, last_modified, is_fresh
+      from content.url_fetches f
+     where (f.workspace_id, f.url_id) = (p_workspace_id, p_url_id) and f.blob_object_id is not null
+     order by f.id desc limit 1;
+    is_fresh := coalesce(is_fresh, false);
+    is_busy := not is_fresh and coalesce(url.busy_until > platform.now(), false);
+    if not is_fresh and not is_busy then
+        update content.urls u set busy_until = platform.now() + p_lease
+         where (u.workspace_id, u.id) = (p_workspace_id, p_url_id);
+    end if;
+    return next;
+end
+$$;
 
 
 --
--- Name: COLUMN documents.error; Type: COMMENT; Schema: content; Owner: -
+-- Name: begin_poll(uuid, uuid, text, interval); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-COMMENT ON COLUMN content.documents.error IS 'Why there is no text, or what a pending document waits for, in words for people.';
+CREATE FUNCTION knowledge.begin_poll(p_workspace_id uuid, p_bot_id uuid, p_token text, p_lease interval) RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    update core.bot_transport_state s set poll_token = p_token, polled_until = platform.now() + p_lease
+     where (s.workspace_id, s.bot_id, s.mode) = (p_workspace_id, p_bot_id, 'polling')
+       and (s.poll_token is null or s.poll_token = p_token or s.polled_until < platform.now())
+    returning coalesce(s.last_update_id + 1, 0)
+$$;
 
 
 --
--- Name: COLUMN documents.version; Type: COMMENT; Schema: content; Owner: -
+-- Name: chunks_to_embed(uuid, bigint, bigint, integer); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-COMMENT ON COLUMN content.documents.version IS 'Grows with each change of the text. Chunks carry the version that they were cut from.';
+CREATE FUNCTION knowledge.chunks_to_embed(p_workspace_id uuid, p_document_id bigint, p_model_id bigint, p_limit integer) RETURNS TABLE(chunk_id bigint, content text, index_md5 text)
+    LANGUAGE sql STABLE
+    AS $$
+    select c.id, case when c.context = '' then c.text else c.context || E'\n' || c.text end, c.index_md5
+      from kg.chunks c
+     where c.workspace_id = p_workspace_id and (p_document_id is null or c.document_id = p_document_id)
+       and not exists (select from kg.chunk_embeddings_1536 e
+                        where (e.workspace_id, e.chunk_id, e.model_id, e.index_md5)
+                            = (c.workspace_id, c.id, p_model_id, c.index_md5))
+     order by c.id limit p_limit
+$$;
+
+
+--
+-- Name: claim_replies(uuid, text, integer, interval); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.claim_replies(p_workspace_id uuid, p_claim_token text, p_limit integer, p_lease interval) RETURNS TABLE(reply_id uuid, provider text, secret_ref text, chat_id bigint, thread_id integer, reply_to_message_id integer, text text, claim_token text)
+    LANGUAGE sql
+    AS $$
+    with due as (
+        select r.reply_id from knowledge.replies r
+          join core.bots b on b.workspace_id = r.workspace_id and b.bot_id = r.bot_id and b.enabled
+         where r.workspace_id = p_workspace_id and r.status in ('queued', 'retry')
+           and r.next_attempt_at <= platform.now()
+         order by r.next_attempt_at, r.reply_id limit p_limit for no key update of r skip locked
+    )
+    update knowledge.replies r
+       set status = 'sending', attempt = r.attempt + 1, claim_token = p_claim_token,
+           claimed_until = platform.now() + p_lease
+      from due, core.bots b
+     where r.workspace_id = p_workspace_id and r.reply_id = due.reply_id
+       and b.workspace_id = r.workspace_id and b.bot_id = r.bot_id
+    returning r.reply_id, b.provider, b.secret_ref, r.chat_id, r.thread_id, r.reply_to_message_id, r.text, r.claim_token
+$$;
 
 
 --
@@ -1483,7 +1660,10 @@ begin
     blobs := blobs || more;
     delete from content.urls u
      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids)
-       and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id));
+       and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id))
+       -- A message whose page was not fetched yet still needs the address.
+       and not exists (select from tg.message_links l
+                        where (l.workspace_id, l.normalized_url) = (u.workspace_id, u.normalized_url));
     with removed as (
         delete from tg.files f
          where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files)
@@ -1518,6 +1698,38 @@ $$;
 
 
 --
+-- Name: due_workspaces(uuid[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.due_workspaces(p_known uuid[]) RETURNS SETOF uuid
+    LANGUAGE sql STABLE
+    AS $$
+    select w.workspace_id from core.workspaces w
+     where w.status = 'active' and w.workspace_id <> all (p_known)
+       and (exists (select from knowledge.replies e
+                     where e.workspace_id = w.workspace_id and e.status in ('queued', 'retry')
+                       and e.next_attempt_at <= platform.now())
+            or exists (select from knowledge.replies e
+                        where e.workspace_id = w.workspace_id and e.status = 'sending'
+                          and e.claimed_until < platform.now()))
+$$;
+
+
+--
+-- Name: end_poll(uuid, uuid, text, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.end_poll(p_workspace_id uuid, p_bot_id uuid, p_token text, p_update_id bigint) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update core.bot_transport_state s
+       set last_update_id = coalesce(greatest(s.last_update_id, p_update_id), s.last_update_id, p_update_id),
+           poll_token = case when p_update_id is null then null else s.poll_token end
+     where (s.workspace_id, s.bot_id, s.poll_token) = (p_workspace_id, p_bot_id, p_token)
+$$;
+
+
+--
 -- Name: end_update(uuid, bigint, text, boolean); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1528,6 +1740,30 @@ CREATE FUNCTION knowledge.end_update(p_workspace_id uuid, p_raw_id bigint, p_pro
        set processed_at = platform.now(), problem = p_problem, body = case when p_is_forgotten
            then '{}'::jsonb else body end
      where (workspace_id, id) = (p_workspace_id, p_raw_id)
+$$;
+
+
+--
+-- Name: expire_leases(uuid); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.expire_leases(p_workspace_id uuid) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    freed int;
+begin
+    update knowledge.replies e
+       set status = case when e.attempt >= 5 then 'dead' else 'retry' end, claim_token = null, claimed_until = null,
+           next_attempt_at = platform.now(), last_error = platform.safe_error('{"kind": "unknown_outcome"}')
+     where e.workspace_id = p_workspace_id
+       and e.reply_id = any (array(
+           select x.reply_id from knowledge.replies x
+            where x.workspace_id = p_workspace_id and x.status = 'sending' and x.claimed_until < platform.now()
+            order by x.reply_id for no key update skip locked));
+    get diagnostics freed = row_count;
+    return freed;
+end
 $$;
 
 
@@ -1599,6 +1835,10 @@ begin
            when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
            when 'chat' then m.chat_id = p_chat_id
            else m.tg_user_id = p_user_id end;
+    if p_kind = 'person' then
+        update tg.users u set first_name = null, last_name = null, username = null, language_code = null
+         where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
+    end if;
     if p_kind in ('chat', 'person') then
         -- Raw updates that nobody has read yet, too.
         update raw.telegram_updates r set body = '{}'
@@ -1621,6 +1861,7 @@ CREATE FUNCTION knowledge.forget_messages(p_workspace_id uuid, p_message_fks big
 declare
     documents bigint[];
     files text[];
+    urls bigint[];
     chunks int;
     messages int;
     raws int;
@@ -1647,10 +1888,15 @@ begin
       from tg.message_versions v join tg.message_attachments a on (a.workspace_id,
           a.message_version_id) = (v.workspace_id, v.id)
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    select array_agg(distinct u.id) into urls
+      from tg.message_versions v
+      join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
+      join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
+     where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
     pages := knowledge.drop_unreferenced(p_workspace_id, documents);
-    perform knowledge.drop_unreferenced_blobs(p_workspace_id, null, files, null);
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
     -- An update also tells what it answers to and what it pins. Its key stays, so that a copy is still known as one.
     update raw.telegram_updates r set body = '{}'
       from unnest(chats, numbers) f (chat_id, message_id)
@@ -1704,6 +1950,108 @@ $$;
 
 
 --
+-- Name: forget_transport(integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_transport(p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    gone int := 0;
+    part int;
+begin
+    delete from ops.webhook_health_snapshots s
+     where (s.workspace_id, s.id) in (select x.workspace_id, x.id from ops.webhook_health_snapshots x
+                                       where x.ts < platform.now() - interval '30 days' limit p_limit);
+    get diagnostics gone = row_count;
+    delete from ops.bot_transport_events s
+     where (s.workspace_id, s.id) in (select x.workspace_id, x.id from ops.bot_transport_events x
+                                       where x.ts < platform.now() - interval '30 days' limit p_limit);
+    get diagnostics part = row_count;
+    gone := gone + part;
+    delete from knowledge.replies r
+     where (r.workspace_id, r.reply_id) in (
+           select x.workspace_id, x.reply_id from knowledge.replies x
+            where x.created_at < platform.now() - interval '30 days' and x.status in ('sent', 'dead') limit p_limit);
+    get diagnostics part = row_count;
+    return gone + part;
+end
+$$;
+
+
+--
+-- Name: forget_url(uuid, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_url(p_workspace_id uuid, p_normalized_url text, p_asked_by text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    url bigint;
+    blobs bigint[];
+    chunks int;
+    documents int;
+    counts jsonb;
+begin
+    select u.id into url from content.urls u
+     where (u.workspace_id, u.normalized_url) = (p_workspace_id, p_normalized_url) for update;
+    select count(*) into chunks from kg.chunks c
+      join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
+     where (d.workspace_id, d.url_id) = (p_workspace_id, url);
+    delete from content.documents d where (d.workspace_id, d.url_id) = (p_workspace_id, url);
+    get diagnostics documents = row_count;
+    select array_agg(distinct f.blob_object_id) into blobs from content.url_fetches f
+     where (f.workspace_id, f.url_id) = (p_workspace_id, url) and f.blob_object_id is not null;
+    delete from content.urls u where (u.workspace_id, u.id) = (p_workspace_id, url);
+    perform knowledge.drop_unreferenced_blobs(p_workspace_id, null, null, blobs);
+    counts := jsonb_build_object('messages', 0, 'documents', documents, 'chunks', chunks, 'raw_updates', 0);
+    insert into audit.forgettings (workspace_id, kind, asked_by, counts)
+    values (p_workspace_id, 'url', p_asked_by, counts);
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'forgotten', null, null, '{"kind": "url"}');
+    return counts;
+end
+$$;
+
+
+--
+-- Name: given_audience(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.given_audience(p_workspace_id uuid, p_ctx jsonb) RETURNS TABLE(visibility core.visibility_scope, chat_id bigint, owner bigint, version_id bigint)
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    is_private constant boolean := p_ctx ->> 'visibility' = 'dm';
+begin
+    owner := case when is_private then (p_ctx ->> 'dm_owner_user_id')::bigint end;
+    chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
+    version_id := (p_ctx ->> 'message_version_id')::bigint;
+    select a.visibility into visibility
+      from knowledge.audience_of(p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
+    if visibility is null then
+        raise exception 'this chat is not registered, or this person is not on the allowlist' using errcode = 'ZK004';
+    end if;
+    return next;
+end
+$$;
+
+
+--
+-- Name: hold_source(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.hold_source(p_workspace_id uuid, p_ctx jsonb) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select from tg.messages m
+     where (m.workspace_id, m.id) = (p_workspace_id, (
+           select v.message_fk from tg.message_versions v
+            where (v.workspace_id, v.id) = (p_workspace_id, (p_ctx ->> 'message_version_id')::bigint)))
+       for share
+$$;
+
+
+--
 -- Name: index_message(uuid, bigint, bigint, core.visibility_scope, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1713,8 +2061,7 @@ CREATE FUNCTION knowledge.index_message(p_workspace_id uuid, p_message_fk bigint
 declare
     version tg.message_versions;
     message tg.messages;
-    document bigint;
-    document_version int;
+    document content.documents;
     dropped bigint[];
 begin
     select * into version from tg.message_versions where (workspace_id, id) = (p_workspace_id, p_version_id);
@@ -1738,11 +2085,9 @@ begin
            set message_version_id = excluded.message_version_id, text = excluded.text,
                text_sha256 = excluded.text_sha256,
                token_count = null, updated_at = platform.now(), version = d.version + 1
-        returning d.id, d.version into document, document_version;
-        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, document);
-        -- One job for each version: the job of an older one may have read its text already.
-        perform ops.enqueue_job(p_workspace_id, 'knowledge.chunk', jsonb_build_object('document_id', document), null,
-                                format('document %s version %s', document, document_version), p_trace_id);
+        returning d.* into document;
+        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, document.id);
+        perform knowledge.ask_for_chunks(p_workspace_id, document, p_trace_id);
     end if;
 
     with gone as (
@@ -1761,7 +2106,7 @@ begin
     select array_agg(document_id) into dropped from gone;
     perform knowledge.drop_unreferenced(p_workspace_id, dropped);
 
-    return '{"url_jobs": [], "file_jobs": []}';
+    return knowledge.ask_for_shared(p_workspace_id, p_version_id, p_visibility, p_owner, p_chat_id, p_trace_id);
 end
 $$;
 
@@ -1779,6 +2124,43 @@ CREATE FUNCTION knowledge.is_forgotten(p_workspace_id uuid, p_chat_id bigint, p_
            and ((f.kind, f.chat_id, f.subject) = ('message', p_chat_id, p_message_id::bigint)
                 or (f.kind, f.chat_id, f.subject) = ('chat', p_chat_id, 0) and p_date <= f.at
                 or (f.kind, f.chat_id, f.subject) = ('person', 0, p_user_id) and p_date <= f.at))
+$$;
+
+
+--
+-- Name: judge_import(uuid, bigint, text, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.judge_import(p_workspace_id uuid, p_chat_id bigint, p_chat_type text, p_message jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    number constant int := (p_message ->> 'message_id')::int;
+    sender constant bigint := (p_message ->> 'tg_user_id')::bigint;
+    sent constant timestamptz := (p_message ->> 'date')::timestamptz;
+    said constant timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, sent);
+    message tg.messages;
+begin
+    if not exists (select from knowledge.audience_of(p_workspace_id, p_chat_id, p_chat_type, sender)) then
+        return 'not_kept';
+    elsif knowledge.is_forgotten(p_workspace_id, p_chat_id, number, sender, sent) then
+        return 'forgotten';
+    elsif sent < platform.now()
+            - (knowledge.policy_of(p_workspace_id, p_chat_id)).retention_days_documents * interval '1 day' then
+        return 'expired';
+    end if;
+    select * into message from tg.messages m
+     where (m.workspace_id, m.chat_id, m.message_id) = (p_workspace_id, p_chat_id, number);
+    if not found then
+        return 'new';
+    elsif p_chat_type = 'private' and message.date <> sent then
+        return 'taken';
+    elsif exists (select from tg.message_versions v
+                   where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) and v.said_at >= said) then
+        return 'known';
+    end if;
+    return 'newer';
+end
 $$;
 
 
@@ -1854,6 +2236,129 @@ $$;
 
 
 --
+-- Name: next_due_at(uuid); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.next_due_at(p_workspace_id uuid) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    select min(e.next_attempt_at) from knowledge.replies e
+     where e.workspace_id = p_workspace_id and e.status in ('queued', 'retry')
+$$;
+
+
+--
+-- Name: note_transport(uuid, uuid, jsonb, jsonb, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.note_transport(p_workspace_id uuid, p_bot_id uuid, p_seen jsonb, p_state jsonb, p_events jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    snapshot_id bigint;
+    event_ids bigint[];
+begin
+    insert into ops.webhook_health_snapshots (workspace_id, bot_id, url, pending, last_error, last_error_at, verdict)
+    values (p_workspace_id, p_bot_id, left(p_seen ->> 'url', 2000), (p_seen ->> 'pending')::int,
+            left(p_seen ->> 'last_error', 500), (p_seen ->> 'last_error_at')::timestamptz, p_seen ->> 'verdict')
+    returning id into snapshot_id;
+    with made as (
+        insert into ops.bot_transport_events (workspace_id, bot_id, event, details)
+        select p_workspace_id, p_bot_id, e ->> 'event', coalesce(e -> 'details', '{}')
+          from jsonb_array_elements(p_events) with ordinality as l (e, n) order by n
+        returning id
+    )
+    select array_agg(id order by id) into event_ids from made;
+    insert into core.bot_transport_state as s
+        (workspace_id, bot_id, mode, username, pending, failures, checked_at, last_error)
+    values (p_workspace_id, p_bot_id, p_state ->> 'mode', p_state ->> 'username', (p_seen ->> 'pending')::int,
+            coalesce((p_state ->> 'failures')::int, 0), platform.now(), p_state ->> 'last_error')
+    on conflict (workspace_id, bot_id) do update
+       set mode = excluded.mode, username = coalesce(excluded.username, s.username), pending = excluded.pending,
+           failures = excluded.failures, checked_at = excluded.checked_at, last_error = excluded.last_error,
+           since = case when s.mode = excluded.mode then s.since else platform.now() end;
+    update core.bots set transport = p_state ->> 'mode'
+     where (workspace_id, bot_id) = (p_workspace_id, p_bot_id) and transport <> p_state ->> 'mode';
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'transport'));
+    return jsonb_build_object('snapshot_id', snapshot_id, 'event_ids', coalesce(to_jsonb(event_ids), '[]'),
+                              'mode', p_state ->> 'mode', 'verdict', p_seen ->> 'verdict');
+end
+$$;
+
+
+--
+-- Name: obey(uuid, uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.obey(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    of_chat constant bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    is_private constant boolean := p_facts #>> '{chat,type}' = 'private';
+    message constant jsonb := p_facts -> 'message';
+    command constant text := message #>> '{command,name}';
+    sender constant bigint := (message ->> 'tg_user_id')::bigint;
+    target constant int := (message ->> 'reply_to_message_id')::int;
+    keeps constant text := 'Здесь сохраняется то, чем делится чат: сообщения, ссылки и файлы, чтобы по ним можно было'
+        ' спрашивать. Чтобы забыть сообщение, ответьте на него командой /forget (автор или администратор).';
+    role text;
+    said text;
+begin
+    if p_facts -> 'bot_added' = 'true' and not is_private then
+        perform knowledge.put_reply(p_workspace_id, p_bot_id, format('hello %s', of_chat), of_chat, null, null,
+            keeps || ' Сохранение начнётся, когда администратор рабочего пространства отправит /register.');
+    end if;
+    if command is null or p_facts ->> 'kind' <> 'message' or sender is null
+       or lower(message #>> '{command,bot}') <> (
+            select lower(s.username) from core.bot_transport_state s
+             where (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id)) then
+        return;
+    end if;
+    select u.role into role from core.tenant_users u where (u.workspace_id, u.tg_user_id) = (p_workspace_id, sender);
+    if role is null or role = 'blocked' then
+        if command in ('register', 'unregister', 'forget', 'help', 'start') then
+            perform knowledge.put_reply(
+                p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat, null, null,
+                'Извините, этот бот отвечает только участникам рабочего пространства. Обратитесь к его администратору.');
+        end if;
+        return;
+    end if;
+    case
+        when command in ('register', 'unregister') and is_private then
+            said := 'Эта команда нужна в группе или канале, а личная переписка сохраняется и так.';
+        when command in ('register', 'unregister') and role <> 'admin' then
+            said := 'Подключить или отключить чат может администратор рабочего пространства.';
+        when command = 'register' then
+            perform knowledge.register_chat(p_workspace_id, of_chat, p_bot_id, sender);
+            said := 'Чат подключён. ' || keeps;
+        when command = 'unregister' then
+            update core.tenant_chats set status = 'disabled' where (workspace_id, chat_id) = (p_workspace_id, of_chat);
+            said := 'Чат отключён: новое не сохраняется, и вопросы не принимаются. Чтобы забыть сохранённое, обратитесь'
+                ' к администратору.';
+        when command = 'forget' and target is null then
+            said := 'Ответьте командой /forget на сообщение, которое нужно забыть.';
+        when command = 'forget' and role <> 'admin' and not exists (
+            select from tg.messages m
+             where (m.workspace_id, m.chat_id, m.message_id, m.tg_user_id) = (p_workspace_id, of_chat, target, sender))
+        then
+            said := 'Забыть сообщение может его автор или администратор рабочего пространства.';
+        when command = 'forget' then
+            perform knowledge.forget(p_workspace_id, 'message', of_chat, target, null, format('tg_user %s', sender));
+            said := 'Забыто.';
+        when command in ('help', 'start') then
+            said := keeps;
+        else
+            return;
+    end case;
+    perform knowledge.put_reply(
+        p_workspace_id, p_bot_id, format('command %s %s', of_chat, message ->> 'message_id'), of_chat,
+        (message ->> 'thread_id')::int, (message ->> 'message_id')::int, said);
+end
+$$;
+
+
+--
 -- Name: chat_policies; Type: TABLE; Schema: core; Owner: -
 --
 
@@ -1892,6 +2397,21 @@ CREATE FUNCTION knowledge.policy_of(p_workspace_id uuid, p_chat_id bigint) RETUR
         union all
         select row (p_workspace_id, p_chat_id, true, true, true, 90, 3650, platform.now())::core.chat_policies, 2
     ) known (p, rank) order by rank limit 1
+$$;
+
+
+--
+-- Name: polling_bots(); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.polling_bots() RETURNS TABLE(workspace_id uuid, bot_id uuid, secret_ref text, serves text)
+    LANGUAGE sql STABLE
+    AS $$
+    select b.workspace_id, b.bot_id, b.secret_ref, b.serves
+      from core.bot_transport_state s
+      join core.bots b on (b.workspace_id, b.bot_id) = (s.workspace_id, s.bot_id)
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     where s.mode = 'polling' and b.enabled and b.provider = 'telegram'
 $$;
 
 
@@ -1942,6 +2462,177 @@ $$;
 
 
 --
+-- Name: put_blob(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.put_blob(p_workspace_id uuid, p_blob jsonb) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    blob_id bigint;
+begin
+    insert into content.blob_objects as b (workspace_id, sha256, bytes, mime, object_key)
+    values (p_workspace_id, p_blob ->> 'sha256', (p_blob ->> 'bytes')::bigint, p_blob ->> 'mime',
+            p_blob ->> 'object_key')
+    on conflict on constraint blob_is_stored_once do update set mime = coalesce(b.mime, excluded.mime)
+    returning b.id into blob_id;
+    if exists (select from content.blob_objects b
+                where (b.workspace_id, b.id, b.object_key) = (p_workspace_id, blob_id, p_blob ->> 'object_key')) then
+        delete from content.object_garbage
+         where (workspace_id, object_key) = (p_workspace_id, p_blob ->> 'object_key');
+    else
+        update content.object_garbage set is_dropped = true
+         where (workspace_id, object_key) = (p_workspace_id, p_blob ->> 'object_key');
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.remove_objects', '{}', null, 'remove_objects');
+    end if;
+    return blob_id;
+end
+$$;
+
+
+--
+-- Name: put_document(uuid, jsonb, bigint, text, bigint, text, text, boolean, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.put_document(p_workspace_id uuid, p_ctx jsonb, p_url_id bigint, p_file_unique_id text, p_blob_id bigint, p_title text, p_problem text, p_is_final boolean, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    audience record;
+    message tg.messages;
+    document content.documents;
+begin
+    select * into audience from knowledge.given_audience(p_workspace_id, p_ctx);
+    if audience.version_id is not null then
+        -- An edit or a forgetting waits, and sees the document.
+        select m.* into message from tg.message_versions v
+          join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
+         where (v.workspace_id, v.id) = (p_workspace_id, audience.version_id) for share of m;
+        if not found or not exists (
+            select from tg.message_attachments a
+             where (a.workspace_id, a.message_version_id) = (p_workspace_id, message.current_version_id)
+               and a.file_unique_id = p_file_unique_id
+            union all
+            select from tg.message_links l
+              join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
+             where (l.workspace_id, l.message_version_id) = (p_workspace_id, message.current_version_id)
+               and u.id = p_url_id) then
+            return null;
+        end if;
+    end if;
+    insert into content.documents as d
+        (workspace_id, doc_type, visibility, chat_id, dm_owner_user_id, message_version_id, url_id, file_unique_id,
+         title, author, doc_date)
+    values (p_workspace_id, case when p_url_id is null then 'file' else 'url' end, audience.visibility,
+            audience.chat_id, audience.owner, audience.version_id, p_url_id, p_file_unique_id, left(p_title, 500),
+            case when p_url_id is null then knowledge.author_of(p_workspace_id, message) end,
+            to_char(message.date at time zone 'UTC', 'YYYY-MM-DD'))
+    on conflict do nothing;
+    select * into document from content.documents d
+     where d.workspace_id = p_workspace_id and d.chat_id = audience.chat_id
+       and (d.url_id = p_url_id or d.file_unique_id = p_file_unique_id) for no key update;
+    if message.id is not null then
+        insert into content.document_sources values (p_workspace_id, document.id, message.id) on conflict do nothing;
+    end if;
+
+    if p_problem is not null then
+        -- A page that could be read before is not lost because it cannot be reached now.
+        update content.documents d
+           set error = p_problem, updated_at = platform.now(), status = case when p_is_final then 'error' else 'pending' end
+         where (d.workspace_id, d.id) = (p_workspace_id, document.id) and d.status <> 'done';
+    elsif document.blob_object_id is distinct from p_blob_id or document.status = 'error' then
+        update content.documents d
+           set blob_object_id = p_blob_id, status = 'pending', error = null, version = d.version + 1,
+               updated_at = platform.now()
+         where (d.workspace_id, d.id) = (p_workspace_id, document.id) returning * into document;
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id),
+                                null, format('document %s version %s', document.id, document.version), p_trace_id);
+    end if;
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'document', 'id', document.id));
+    return document.id;
+end
+$$;
+
+
+--
+-- Name: put_model(uuid, text, text, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.put_model(p_workspace_id uuid, p_provider text, p_model text, p_document_task text, p_query_task text) RETURNS TABLE(model_id bigint, state text)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    select m.id, m.state into model_id, state from kg.embedding_models m
+     where (m.workspace_id, m.provider, m.model) = (p_workspace_id, p_provider, p_model);
+    if found and state <> 'retired' then
+        return next;
+        return;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
+    insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, state)
+    select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
+           case when exists (select from kg.embedding_models a where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
+                then 'filling' else 'active' end
+    on conflict on constraint model_is_there_once do update
+       set state = case when m.state = 'retired' then 'filling' else m.state end
+    returning m.id, m.state into model_id, state;
+    if state = 'filling' then
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.fill_model', jsonb_build_object('model_id', model_id), null,
+                                format('model %s', model_id));
+    end if;
+    return next;
+end
+$$;
+
+
+--
+-- Name: put_reply(uuid, uuid, text, bigint, integer, integer, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.put_reply(p_workspace_id uuid, p_bot_id uuid, p_dedup_key text, p_chat_id bigint, p_thread_id integer, p_reply_to integer, p_text text) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into knowledge.replies (workspace_id, bot_id, dedup_key, chat_id, thread_id, reply_to_message_id, text)
+    values (p_workspace_id, p_bot_id, p_dedup_key, p_chat_id, p_thread_id, p_reply_to, left(p_text, 4096))
+    on conflict on constraint reply_is_made_once do nothing
+$$;
+
+
+--
+-- Name: record_reply(uuid, uuid, text, text, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.record_reply(p_workspace_id uuid, p_reply_id uuid, p_claim_token text, p_provider_message_id text, p_error jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    error constant jsonb := case when p_error is not null then platform.safe_error(p_error) end;
+    reply knowledge.replies;
+    outcome text;
+begin
+    select * into reply from knowledge.replies r
+     where r.workspace_id = p_workspace_id and r.reply_id = p_reply_id for no key update;
+    if reply.status = 'sending' and reply.claim_token = p_claim_token then
+        outcome := case when error is null then 'sent'
+                        when error->>'category' = 'PERMANENT' or reply.attempt >= 8 then 'dead' else 'retry' end;
+    elsif reply.status = 'retry' and error is null then
+        outcome := 'late';
+    else
+        return 'lost';
+    end if;
+    update knowledge.replies r
+       set status = case outcome when 'late' then 'sent' else outcome end, claim_token = null, claimed_until = null,
+           next_attempt_at = platform.now() + platform.backoff(reply.attempt, 5, 300,
+                                                               (error->>'retry_after_ms')::float8 / 1000),
+           provider_message_id = p_provider_message_id, last_error = error
+     where r.workspace_id = p_workspace_id and r.reply_id = p_reply_id;
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'reply_' || outcome, p_reply_id::text);
+    return outcome;
+end
+$$;
+
+
+--
 -- Name: register_chat(uuid, bigint, uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1952,6 +2643,128 @@ CREATE FUNCTION knowledge.register_chat(p_workspace_id uuid, p_chat_id bigint, p
     values (p_workspace_id, p_chat_id, p_bot_id, p_by)
     on conflict (workspace_id, chat_id) do update set status = 'active', bot_id = coalesce(excluded.bot_id, c.bot_id);
     select ops.append_journal(p_workspace_id, 'knowledge', 'chat_registered', p_chat_id::text);
+$$;
+
+
+--
+-- Name: retry_document(uuid, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.retry_document(p_workspace_id uuid, p_document_id bigint, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    document content.documents;
+    ctx jsonb;
+    file text;
+begin
+    select * into document from content.documents d
+     where (d.workspace_id, d.id) = (p_workspace_id, p_document_id) for no key update;
+    if not found then
+        raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
+    elsif document.status = 'done' then
+        raise exception 'the document has its text already' using errcode = 'ZK002';
+    end if;
+    update content.documents d set status = 'pending', updated_at = platform.now()
+     where (d.workspace_id, d.id) = (p_workspace_id, p_document_id);
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'document_retried', p_document_id::text, p_trace_id);
+    if document.blob_object_id is not null then
+        return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id), null,
+                               null, p_trace_id);
+    end if;
+    ctx := jsonb_build_object('chat_id', document.chat_id, 'visibility', document.visibility,
+                              'dm_owner_user_id', document.dm_owner_user_id,
+                              'message_version_id', document.message_version_id);
+    if document.url_id is not null then
+        return ops.enqueue_job(p_workspace_id, 'knowledge.fetch_url',
+                               jsonb_build_object('url_id', document.url_id, 'ctx', ctx), null, null, p_trace_id);
+    end if;
+    select i.file_id into file from tg.file_instances i
+     where (i.workspace_id, i.file_unique_id) = (p_workspace_id, document.file_unique_id)
+     order by i.last_seen_at desc limit 1;
+    return ops.enqueue_job(
+        p_workspace_id, 'knowledge.download_file',
+        jsonb_build_object('file_id', file, 'file_unique_id', document.file_unique_id, 'ctx', ctx), null, null,
+        p_trace_id);
+end
+$$;
+
+
+--
+-- Name: set_policy(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.set_policy(p_workspace_id uuid, p_chat_id bigint, p_policy jsonb) RETURNS core.chat_policies
+    LANGUAGE plpgsql
+    AS $$
+declare
+    policy core.chat_policies := knowledge.policy_of(p_workspace_id, p_chat_id);
+    could constant boolean := policy.allow_embedding;
+    document content.documents;
+begin
+    policy := jsonb_populate_record(policy, p_policy - array['workspace_id', 'chat_id', 'updated_at']);
+    policy.updated_at := platform.now();
+    insert into core.chat_policies as p select policy.*
+    on conflict (workspace_id, chat_id) do update
+       set allow_url_fetch = excluded.allow_url_fetch, allow_file_download = excluded.allow_file_download,
+           allow_embedding = excluded.allow_embedding, retention_days_raw = excluded.retention_days_raw,
+           retention_days_documents = excluded.retention_days_documents, updated_at = excluded.updated_at;
+    if could and not policy.allow_embedding then
+        delete from kg.chunks c using content.documents d
+         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_chat_id)
+           and (c.workspace_id, c.document_id) = (d.workspace_id, d.id);
+    elsif not could and policy.allow_embedding then
+        for document in
+            select * from content.documents d
+             where (d.workspace_id, d.chat_id, d.status) = (p_workspace_id, p_chat_id, 'done') order by d.id
+        loop
+            perform knowledge.ask_for_chunks(p_workspace_id, document, null);
+        end loop;
+    end if;
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'policy_changed', p_chat_id::text, null, to_jsonb(policy));
+    return policy;
+exception
+    when check_violation or not_null_violation or invalid_text_representation or numeric_value_out_of_range then
+        raise exception 'the policy cannot be: %', sqlerrm using errcode = 'ZK001', column = 'policy';
+end
+$$;
+
+
+--
+-- Name: share_page(uuid, bigint, jsonb, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.share_page(p_workspace_id uuid, p_url_id bigint, p_ctx jsonb, p_fetch_id bigint, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    blob_id bigint;
+begin
+    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    -- The address is locked, so that it does not go before the document refers to it.
+    perform from content.urls u where (u.workspace_id, u.id) = (p_workspace_id, p_url_id) for share;
+    select f.blob_object_id into blob_id from content.url_fetches f
+     where (f.workspace_id, f.id) = (p_workspace_id, p_fetch_id);
+    if blob_id is null then
+        raise exception 'there is no such fetch' using errcode = 'ZK003';
+    end if;
+    return jsonb_build_object('url_fetch_id', p_fetch_id) || knowledge.told_document(
+        p_workspace_id,
+        knowledge.put_document(p_workspace_id, p_ctx, p_url_id, null, blob_id, null, null, false, p_trace_id));
+end
+$$;
+
+
+--
+-- Name: still_held(uuid, uuid, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.still_held(p_workspace_id uuid, p_reply_id uuid, p_claim_token text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from knowledge.replies e
+                    where e.workspace_id = p_workspace_id and e.reply_id = p_reply_id
+                      and e.status = 'sending' and e.claim_token = p_claim_token)
 $$;
 
 
@@ -1999,6 +2812,8 @@ begin
         raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
     elsif document.version <> p_version then
         return null;
+    elsif not (knowledge.policy_of(p_workspace_id, document.chat_id)).allow_embedding then
+        return 0;
     end if;
     context := coalesce(knowledge.document_context(document), '');
     update content.documents set token_count = coalesce(p_token_count, token_count)
@@ -2017,7 +2832,78 @@ begin
      where (c.text_sha256, c.context, c.start_char, c.end_char, c.version)
            is distinct from (excluded.text_sha256, excluded.context, excluded.start_char, excluded.end_char,
                excluded.version);
+    if jsonb_array_length(p_chunks) > 0 then
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.embed', jsonb_build_object('document_id', p_document_id),
+                                null, format('document %s version %s', p_document_id, p_version), p_trace_id);
+    end if;
     return jsonb_array_length(p_chunks);
+end
+$$;
+
+
+--
+-- Name: store_download(uuid, jsonb, jsonb, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_download(p_workspace_id uuid, p_ctx jsonb, p_file jsonb, p_blob jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    unique_id constant text := p_file ->> 'file_unique_id';
+    blob_id bigint;
+    file tg.files;
+    document_id bigint;
+begin
+    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    if p_blob is not null then
+        blob_id := knowledge.put_blob(p_workspace_id, p_blob);
+    end if;
+    update tg.files f
+       set busy_until = null, blob_object_id = coalesce(blob_id, f.blob_object_id),
+           bytes = coalesce((p_blob ->> 'bytes')::bigint, f.bytes)
+     where (f.workspace_id, f.file_unique_id) = (p_workspace_id, unique_id) returning * into file;
+    if not found then
+        raise exception 'there is no file %', unique_id using errcode = 'ZK003';
+    end if;
+    update tg.file_instances i
+       set tg_file_path = coalesce(p_file ->> 'tg_file_path', i.tg_file_path), last_seen_at = platform.now()
+     where (i.workspace_id, i.bot_id, i.file_id) = (p_workspace_id, (p_file ->> 'bot_id')::uuid, p_file ->> 'file_id');
+    document_id := knowledge.put_document(
+        p_workspace_id, p_ctx, null, unique_id, file.blob_object_id, file.file_name, p_file ->> 'error',
+        coalesce((p_file ->> 'is_final')::boolean, false), p_trace_id);
+    return jsonb_build_object('blob_object_id', file.blob_object_id, 'file_unique_id', unique_id)
+        || knowledge.told_document(p_workspace_id, document_id);
+end
+$$;
+
+
+--
+-- Name: store_embeddings(uuid, bigint, bigint[], text[], text[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_embeddings(p_workspace_id uuid, p_model_id bigint, p_chunk_ids bigint[], p_md5s text[], p_vectors text[]) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    stored int;
+begin
+    perform from kg.embedding_models m where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) for key share;
+    if not found then
+        raise exception 'there is no embedding model %', p_model_id using errcode = 'ZK003';
+    end if;
+    with given as (
+        select * from unnest(p_chunk_ids, p_md5s, p_vectors) g (chunk_id, index_md5, vector)
+    ), alive as (
+        select c.id, g.index_md5, g.vector from given g
+          join kg.chunks c on (c.workspace_id, c.id, c.index_md5) = (p_workspace_id, g.chunk_id, g.index_md5)
+         order by c.id for share of c
+    )
+    insert into kg.chunk_embeddings_1536 as e (workspace_id, chunk_id, model_id, embedding, index_md5)
+    select p_workspace_id, a.id, p_model_id, a.vector::halfvec(1536), a.index_md5 from alive a
+    on conflict (workspace_id, chunk_id, model_id) do update
+       set embedding = excluded.embedding, index_md5 = excluded.index_md5, created_at = platform.now();
+    get diagnostics stored = row_count;
+    return stored;
 end
 $$;
 
@@ -2053,6 +2939,7 @@ begin
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
+    perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
 
     select * into audience
       from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
@@ -2090,6 +2977,114 @@ begin
     end if;
     perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
     return said;
+end
+$$;
+
+
+--
+-- Name: store_fetch(uuid, bigint, jsonb, jsonb, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_fetch(p_workspace_id uuid, p_url_id bigint, p_ctx jsonb, p_fetch jsonb, p_blob jsonb, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    fetch_id bigint;
+    blob_id bigint;
+    document_id bigint;
+begin
+    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    update content.urls set busy_until = null where (workspace_id, id) = (p_workspace_id, p_url_id);
+    if not found then
+        raise exception 'there is no address %', p_url_id using errcode = 'ZK003';
+    end if;
+    if p_blob is not null then
+        blob_id := knowledge.put_blob(p_workspace_id, p_blob);
+    else
+        select f.blob_object_id into blob_id from content.url_fetches f
+         where (f.workspace_id, f.id) = (p_workspace_id, (p_fetch ->> 'unchanged_id')::bigint);
+    end if;
+    insert into content.url_fetches (workspace_id, url_id, status_code, final_url, etag, last_modified, content_type,
+                                     bytes, blob_object_id, error)
+    values (p_workspace_id, p_url_id, (p_fetch ->> 'status_code')::int, left(p_fetch ->> 'final_url', 4096),
+            left(p_fetch ->> 'etag', 500), left(p_fetch ->> 'last_modified', 200),
+            left(p_fetch ->> 'content_type', 200), (p_fetch ->> 'bytes')::bigint, blob_id, p_fetch ->> 'error')
+    returning id into fetch_id;
+    document_id := knowledge.put_document(p_workspace_id, p_ctx, p_url_id, null, blob_id, null, p_fetch ->> 'error',
+                                          coalesce((p_fetch ->> 'is_final')::boolean, false), p_trace_id);
+    return knowledge.told_document(p_workspace_id, document_id) || jsonb_build_object('url_fetch_id', fetch_id);
+end
+$$;
+
+
+--
+-- Name: store_imported(uuid, uuid, jsonb, jsonb, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_imported(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb, p_payload jsonb, p_blob jsonb) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    chat constant jsonb := p_facts -> 'chat';
+    of_chat constant bigint := (chat ->> 'chat_id')::bigint;
+    message jsonb := p_facts -> 'message';
+    file constant jsonb := message -> 'attachments' -> 0;
+    verdict constant text := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
+    audience record;
+begin
+    if verdict not in ('new', 'newer') then
+        return verdict;
+    end if;
+    select * into audience
+      from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
+    insert into tg.chats (workspace_id, chat_id, type, title, is_forum)
+    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', (chat ->> 'is_forum')::boolean)
+    on conflict do nothing;
+    insert into tg.users (workspace_id, tg_user_id, first_name)
+    select p_workspace_id, u.tg_user_id, u.first_name
+      from jsonb_to_recordset(p_facts -> 'users') as u (tg_user_id bigint, first_name text)
+     order by u.tg_user_id
+    on conflict do nothing;
+    insert into tg.chat_member_events (workspace_id, chat_id, tg_user_id, status, is_member, at, source)
+    select p_workspace_id, of_chat, m.tg_user_id, m.status, m.is_member, m.at, m.source
+      from jsonb_to_recordset(p_facts -> 'members')
+           as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
+     where m.source = 'service'
+    on conflict on constraint member_event_is_there_once do nothing;
+    perform knowledge.store_members(p_workspace_id, of_chat, (
+        select coalesce(jsonb_agg(m), '[]') from jsonb_array_elements(p_facts -> 'members') m
+         where m ->> 'is_member' = 'false'));
+    if nullif(p_facts -> 'topic', 'null') is not null then
+        insert into tg.topics (workspace_id, chat_id, thread_id, name)
+        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}')
+        on conflict do nothing;
+    end if;
+    update tg.messages set is_pinned = true
+     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if message ->> 'thread_id' is null then
+        -- The beginning of the topic, or what it answers to, came with an update or another export.
+        message := message || jsonb_build_object('thread_id', coalesce(
+            (select t.thread_id from tg.topics t
+              where (t.workspace_id, t.chat_id, t.thread_id) =
+                    (p_workspace_id, of_chat, (message ->> 'reply_to_message_id')::int)),
+            (select m.thread_id from tg.messages m
+              where (m.workspace_id, m.chat_id, m.message_id) =
+                    (p_workspace_id, of_chat, (message ->> 'reply_to_message_id')::int))));
+    end if;
+    if p_blob is not null then
+        insert into tg.files as f (workspace_id, file_unique_id, kind, mime, file_name, bytes, blob_object_id)
+        values (p_workspace_id, file ->> 'file_unique_id', file ->> 'kind', file ->> 'mime', file ->> 'file_name',
+                (p_blob ->> 'bytes')::bigint, knowledge.put_blob(p_workspace_id, p_blob))
+        on conflict (workspace_id, file_unique_id) do update
+           set blob_object_id = coalesce(f.blob_object_id, excluded.blob_object_id);
+    end if;
+    -- The bytes are here, so that the job which would download them makes the document at once.
+    perform knowledge.store_message(p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id,
+                                    message, p_payload, null);
+    -- No bot can ask for the file by the name that the import gave it.
+    delete from tg.file_instances i
+     where (i.workspace_id, i.bot_id, i.file_id) = (p_workspace_id, p_bot_id, file ->> 'file_id');
+    return verdict;
 end
 $$;
 
@@ -2185,6 +3180,79 @@ $$;
 
 
 --
+-- Name: store_text(uuid, bigint, integer, jsonb, text, boolean, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_text(p_workspace_id uuid, p_document_id bigint, p_version integer, p_text jsonb, p_problem text, p_is_final boolean, p_trace_id text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    document content.documents;
+    sha constant text := encode(sha256(convert_to(p_text ->> 'text', 'UTF8')), 'hex');
+begin
+    select * into document from content.documents d
+     where (d.workspace_id, d.id) = (p_workspace_id, p_document_id) for no key update;
+    if not found then
+        raise exception 'there is no document %', p_document_id using errcode = 'ZK003';
+    elsif document.version <> p_version then
+        return null;
+    end if;
+    if p_text is null then
+        update content.documents d
+           set status = case when p_is_final then 'error' else 'pending' end, error = p_problem, text = null,
+               text_sha256 = null, token_count = null, marks = '[]', updated_at = platform.now()
+         where (d.workspace_id, d.id) = (p_workspace_id, p_document_id) returning * into document;
+        delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, p_document_id);
+    else
+        if document.text_sha256 is distinct from sha then
+            delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, p_document_id);
+        end if;
+        update content.documents d
+           set text = p_text ->> 'text', text_sha256 = sha, token_count = (p_text ->> 'token_count')::int,
+               title = left(coalesce(p_text ->> 'title', d.title), 500),
+               author = left(coalesce(p_text ->> 'author', d.author), 200),
+               doc_date = left(coalesce(p_text ->> 'date', d.doc_date), 40),
+               language = left(p_text ->> 'language', 20), mime = left(p_text ->> 'mime', 200),
+               marks = coalesce(p_text -> 'marks', '[]'), status = 'done', error = null, updated_at = platform.now(),
+               version = d.version + (d.text_sha256 is distinct from sha)::int
+         where (d.workspace_id, d.id) = (p_workspace_id, p_document_id) returning * into document;
+        perform knowledge.ask_for_chunks(p_workspace_id, document, p_trace_id);
+    end if;
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'document', 'id', p_document_id));
+    return jsonb_build_object('document_id', p_document_id, 'status', document.status,
+                              'token_count', document.token_count);
+end
+$$;
+
+
+--
+-- Name: switch_model(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.switch_model(p_workspace_id uuid, p_model_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
+    if exists (select from knowledge.chunks_to_embed(p_workspace_id, null, p_model_id, 1)) then
+        return false;
+    end if;
+    update kg.embedding_models m set state = 'retired'
+     where (m.workspace_id, m.state) = (p_workspace_id, 'active') and m.id <> p_model_id;
+    update kg.embedding_models m set state = 'active', switched_at = platform.now()
+     where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) and m.state = 'filling';
+    if found then
+        delete from kg.chunk_embeddings_1536 e using kg.embedding_models m
+         where (m.workspace_id, m.state) = (p_workspace_id, 'retired')
+           and (e.workspace_id, e.model_id) = (m.workspace_id, m.id);
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'model_switched', p_model_id::text);
+    end if;
+    return true;
+end
+$$;
+
+
+--
 -- Name: take_update(uuid, uuid, bigint, bigint, jsonb, bytea, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2215,6 +3283,43 @@ begin
     end if;
     return next;
 end
+$$;
+
+
+--
+-- Name: take_url(uuid, text, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.take_url(p_workspace_id uuid, p_normalized_url text, p_ctx jsonb, p_trace_id text) RETURNS TABLE(url_id bigint, fetch_job_id bigint)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    audience record;
+begin
+    select * into audience from knowledge.given_audience(p_workspace_id, p_ctx);
+    insert into content.urls as u (workspace_id, normalized_url) values (p_workspace_id, p_normalized_url)
+    -- The row is locked either way: it does not go while a job for it is made.
+    on conflict on constraint url_is_there_once do update set normalized_url = excluded.normalized_url
+    returning u.id into url_id;
+    if (knowledge.policy_of(p_workspace_id, audience.chat_id)).allow_url_fetch then
+        fetch_job_id := ops.enqueue_job(
+            p_workspace_id, 'knowledge.fetch_url', jsonb_build_object('url_id', url_id, 'ctx', p_ctx), null,
+            format('url %s chat %s version %s', url_id, audience.chat_id, audience.version_id), p_trace_id);
+    end if;
+    return next;
+end
+$$;
+
+
+--
+-- Name: told_document(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.told_document(p_workspace_id uuid, p_document_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select jsonb_build_object('document_id', p_document_id, 'status', (
+        select d.status from content.documents d where (d.workspace_id, d.id) = (p_workspace_id, p_document_id)))
 $$;
 
 
@@ -11650,7 +12755,7 @@ CREATE TABLE audit.forgettings (
     chat_id bigint,
     asked_by text,
     counts jsonb NOT NULL,
-    CONSTRAINT forgetting_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text, 'retention'::text])))
+    CONSTRAINT forgetting_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text, 'url'::text, 'retention'::text])))
 );
 
 ALTER TABLE ONLY audit.forgettings FORCE ROW LEVEL SECURITY;
@@ -11901,11 +13006,19 @@ CREATE TABLE content.urls (
     workspace_id uuid NOT NULL,
     id bigint NOT NULL,
     normalized_url text NOT NULL,
+    busy_until timestamp with time zone,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     CONSTRAINT url_bounded CHECK (((octet_length(normalized_url) >= 1) AND (octet_length(normalized_url) <= 2048)))
 );
 
 ALTER TABLE ONLY content.urls FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: COLUMN urls.busy_until; Type: COMMENT; Schema: content; Owner: -
+--
+
+COMMENT ON COLUMN content.urls.busy_until IS 'Somebody fetches it, until then: whoever else needs it comes again.';
 
 
 --
@@ -12003,7 +13116,10 @@ CREATE TABLE core.bot_transport_state (
     bot_id uuid NOT NULL,
     mode text NOT NULL,
     since timestamp with time zone DEFAULT platform.now() NOT NULL,
+    username text,
     last_update_id bigint,
+    poll_token text,
+    polled_until timestamp with time zone,
     pending integer,
     failures integer DEFAULT 0 NOT NULL,
     checked_at timestamp with time zone,
@@ -12019,6 +13135,13 @@ ALTER TABLE ONLY core.bot_transport_state FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.bot_transport_state IS 'How they come now, written by the watchdog (WF11) and by whoever takes an update.';
+
+
+--
+-- Name: COLUMN bot_transport_state.poll_token; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bot_transport_state.poll_token IS 'The one process that asks for updates, until polled_until.';
 
 
 --
@@ -12218,6 +13341,37 @@ COMMENT ON TABLE core.workspaces IS 'The tenants. Everything else that a team ow
 
 
 --
+-- Name: chunk_embeddings_1536; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.chunk_embeddings_1536 (
+    workspace_id uuid NOT NULL,
+    chunk_id bigint NOT NULL,
+    model_id bigint NOT NULL,
+    embedding public.halfvec(1536) NOT NULL,
+    index_md5 text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL
+);
+ALTER TABLE ONLY kg.chunk_embeddings_1536 ALTER COLUMN embedding SET STORAGE PLAIN;
+
+ALTER TABLE ONLY kg.chunk_embeddings_1536 FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chunk_embeddings_1536; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.chunk_embeddings_1536 IS 'The vector of a chunk by one model, of length 1.';
+
+
+--
+-- Name: COLUMN chunk_embeddings_1536.index_md5; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunk_embeddings_1536.index_md5 IS 'What it was made from. A chunk that says something else by now has none until it is embedded again.';
+
+
+--
 -- Name: chunks; Type: TABLE; Schema: kg; Owner: -
 --
 
@@ -12233,6 +13387,8 @@ CREATE TABLE kg.chunks (
     end_char integer NOT NULL,
     mark jsonb,
     version integer NOT NULL,
+    index_md5 text GENERATED ALWAYS AS (md5(((context || '
+'::text) || text))) STORED NOT NULL,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     CONSTRAINT chunk_has_a_place CHECK (((start_char >= 0) AND (end_char > start_char))),
     CONSTRAINT chunk_has_text CHECK ((text <> ''::text)),
@@ -12264,6 +13420,13 @@ COMMENT ON COLUMN kg.chunks.mark IS 'The page, slide or sheet where it begins.';
 
 
 --
+-- Name: COLUMN chunks.index_md5; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunks.index_md5 IS 'Of everything that is indexed. A vector carries the one that it was made from.';
+
+
+--
 -- Name: chunks_id_seq; Type: SEQUENCE; Schema: kg; Owner: -
 --
 
@@ -12275,6 +13438,91 @@ ALTER TABLE kg.chunks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+
+--
+-- Name: embedding_models; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.embedding_models (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    provider text NOT NULL,
+    model text NOT NULL,
+    dimensions integer DEFAULT 1536 NOT NULL,
+    document_task text,
+    query_task text,
+    is_normalised boolean DEFAULT true NOT NULL,
+    state text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    switched_at timestamp with time zone,
+    CONSTRAINT model_has_1536_dimensions CHECK ((dimensions = 1536)),
+    CONSTRAINT model_name_short CHECK (((char_length(model) >= 1) AND (char_length(model) <= 200))),
+    CONSTRAINT model_provider_known CHECK ((provider = ANY (ARRAY['local'::text, 'gemini'::text, 'openai'::text]))),
+    CONSTRAINT model_state_known CHECK ((state = ANY (ARRAY['filling'::text, 'active'::text, 'retired'::text])))
+);
+
+ALTER TABLE ONLY kg.embedding_models FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE embedding_models; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.embedding_models IS 'The models whose vectors a workspace has. Search uses the active one and never sees one that is being filled.';
+
+
+--
+-- Name: embedding_models_id_seq; Type: SEQUENCE; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.embedding_models ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME kg.embedding_models_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: replies; Type: TABLE; Schema: knowledge; Owner: -
+--
+
+CREATE TABLE knowledge.replies (
+    workspace_id uuid NOT NULL,
+    reply_id uuid DEFAULT platform.new_id() NOT NULL,
+    bot_id uuid NOT NULL,
+    dedup_key text NOT NULL,
+    chat_id bigint NOT NULL,
+    thread_id integer,
+    reply_to_message_id integer,
+    text text NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    claim_token text,
+    claimed_until timestamp with time zone,
+    provider_message_id text,
+    last_error jsonb,
+    CONSTRAINT reply_attempt_not_negative CHECK ((attempt >= 0)),
+    CONSTRAINT reply_claim_has_a_deadline CHECK (((claim_token IS NULL) = (claimed_until IS NULL))),
+    CONSTRAINT reply_key_short CHECK (((char_length(dedup_key) >= 1) AND (char_length(dedup_key) <= 200))),
+    CONSTRAINT reply_sending_iff_claimed CHECK (((status = 'sending'::text) = (claim_token IS NOT NULL))),
+    CONSTRAINT reply_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'retry'::text, 'sent'::text, 'dead'::text]))),
+    CONSTRAINT reply_text_bounded CHECK (((char_length(text) >= 1) AND (char_length(text) <= 4096)))
+);
+
+ALTER TABLE ONLY knowledge.replies FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE replies; Type: COMMENT; Schema: knowledge; Owner: -
+--
+
+COMMENT ON TABLE knowledge.replies IS 'What a knowledge bot says in a chat, and whether it has said it.';
 
 
 --
@@ -13768,6 +15016,7 @@ CREATE TABLE tg.files (
     file_name text,
     bytes bigint,
     blob_object_id bigint,
+    busy_until timestamp with time zone,
     seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     CONSTRAINT file_unique_id_short CHECK (((char_length(file_unique_id) >= 1) AND (char_length(file_unique_id) <= 200)))
 );
@@ -13780,6 +15029,13 @@ ALTER TABLE ONLY tg.files FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE tg.files IS 'A file of Telegram, whoever shared it: downloaded once in a workspace.';
+
+
+--
+-- Name: COLUMN files.busy_until; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.files.busy_until IS 'Somebody downloads it, until then: whoever else needs it comes again.';
 
 
 --
@@ -14336,6 +15592,14 @@ ALTER TABLE ONLY core.workspaces
 
 
 --
+-- Name: chunk_embeddings_1536 chunk_embeddings_1536_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunk_embeddings_1536
+    ADD CONSTRAINT chunk_embeddings_1536_pkey PRIMARY KEY (workspace_id, chunk_id, model_id);
+
+
+--
 -- Name: chunks chunk_is_there_once; Type: CONSTRAINT; Schema: kg; Owner: -
 --
 
@@ -14349,6 +15613,38 @@ ALTER TABLE ONLY kg.chunks
 
 ALTER TABLE ONLY kg.chunks
     ADD CONSTRAINT chunks_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: embedding_models embedding_models_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.embedding_models
+    ADD CONSTRAINT embedding_models_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: embedding_models model_is_there_once; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.embedding_models
+    ADD CONSTRAINT model_is_there_once UNIQUE (workspace_id, provider, model);
+
+
+--
+-- Name: replies replies_pkey; Type: CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.replies
+    ADD CONSTRAINT replies_pkey PRIMARY KEY (workspace_id, reply_id);
+
+
+--
+-- Name: replies reply_is_made_once; Type: CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.replies
+    ADD CONSTRAINT reply_is_made_once UNIQUE (workspace_id, bot_id, dedup_key);
 
 
 --
@@ -15173,6 +16469,41 @@ CREATE INDEX tenant_chats_by_bot ON core.tenant_chats USING btree (workspace_id,
 
 
 --
+-- Name: embeddings_by_model; Type: INDEX; Schema: kg; Owner: -
+--
+
+CREATE INDEX embeddings_by_model ON kg.chunk_embeddings_1536 USING btree (workspace_id, model_id);
+
+
+--
+-- Name: one_model_is_active; Type: INDEX; Schema: kg; Owner: -
+--
+
+CREATE UNIQUE INDEX one_model_is_active ON kg.embedding_models USING btree (workspace_id) WHERE (state = 'active'::text);
+
+
+--
+-- Name: replies_by_time; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX replies_by_time ON knowledge.replies USING btree (created_at);
+
+
+--
+-- Name: replies_due; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX replies_due ON knowledge.replies USING btree (workspace_id, next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'retry'::text]));
+
+
+--
+-- Name: replies_sending; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX replies_sending ON knowledge.replies USING btree (workspace_id, claimed_until) WHERE (status = 'sending'::text);
+
+
+--
 -- Name: alerts_open; Type: INDEX; Schema: ops; Owner: -
 --
 
@@ -15754,6 +17085,13 @@ CREATE INDEX memberships_by_user ON tg.chat_memberships_current USING btree (wor
 
 
 --
+-- Name: message_links_by_url; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX message_links_by_url ON tg.message_links USING btree (workspace_id, normalized_url);
+
+
+--
 -- Name: messages_by_sender; Type: INDEX; Schema: tg; Owner: -
 --
 
@@ -15961,6 +17299,13 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bus.messages FOR EACH STA
 --
 
 CREATE TRIGGER subscription_edge AFTER UPDATE ON core.webhook_subscriptions FOR EACH ROW WHEN (((old.status <> new.status) AND ((((((old.status <> 'active'::text) OR (new.status <> 'paused'::text)) AND ((old.status <> 'active'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'active'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'disabled'::text) OR (new.status <> 'active'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: replies reply_edge; Type: TRIGGER; Schema: knowledge; Owner: -
+--
+
+CREATE TRIGGER reply_edge AFTER UPDATE ON knowledge.replies FOR EACH ROW WHEN (((old.status <> new.status) AND (((((((old.status <> 'queued'::text) OR (new.status <> 'sending'::text)) AND ((old.status <> 'retry'::text) OR (new.status <> 'sending'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'sent'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'retry'::text))) AND ((old.status <> 'sending'::text) OR (new.status <> 'dead'::text))) AND ((old.status <> 'retry'::text) OR (new.status <> 'sent'::text))))) EXECUTE FUNCTION platform.refuse_edge();
 
 
 --
@@ -16418,11 +17763,51 @@ ALTER TABLE ONLY core.workspace_endpoints
 
 
 --
+-- Name: chunk_embeddings_1536 chunk_embeddings_1536_workspace_id_chunk_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunk_embeddings_1536
+    ADD CONSTRAINT chunk_embeddings_1536_workspace_id_chunk_id_fkey FOREIGN KEY (workspace_id, chunk_id) REFERENCES kg.chunks(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: chunk_embeddings_1536 chunk_embeddings_1536_workspace_id_model_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunk_embeddings_1536
+    ADD CONSTRAINT chunk_embeddings_1536_workspace_id_model_id_fkey FOREIGN KEY (workspace_id, model_id) REFERENCES kg.embedding_models(workspace_id, id) ON DELETE CASCADE;
+
+
+--
 -- Name: chunks chunks_workspace_id_document_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
 --
 
 ALTER TABLE ONLY kg.chunks
     ADD CONSTRAINT chunks_workspace_id_document_id_fkey FOREIGN KEY (workspace_id, document_id) REFERENCES content.documents(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: embedding_models embedding_models_workspace_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.embedding_models
+    ADD CONSTRAINT embedding_models_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: replies replies_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.replies
+    ADD CONSTRAINT replies_workspace_id_bot_id_fkey FOREIGN KEY (workspace_id, bot_id) REFERENCES core.bots(workspace_id, bot_id) ON DELETE CASCADE;
+
+
+--
+-- Name: replies replies_workspace_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.replies
+    ADD CONSTRAINT replies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
 
 
 --
@@ -17330,10 +18715,29 @@ ALTER TABLE core.workspace_endpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE core.workspaces ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: chunk_embeddings_1536; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.chunk_embeddings_1536 ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: chunks; Type: ROW SECURITY; Schema: kg; Owner: -
 --
 
 ALTER TABLE kg.chunks ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: embedding_models; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.embedding_models ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: chunk_embeddings_1536 every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.chunk_embeddings_1536 TO beresta_system USING (true) WITH CHECK (true);
+
 
 --
 -- Name: chunks every_workspace; Type: POLICY; Schema: kg; Owner: -
@@ -17343,11 +18747,52 @@ CREATE POLICY every_workspace ON kg.chunks TO beresta_system USING (true) WITH C
 
 
 --
+-- Name: embedding_models every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.embedding_models TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: chunk_embeddings_1536 only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.chunk_embeddings_1536 TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
 -- Name: chunks only_this_workspace; Type: POLICY; Schema: kg; Owner: -
 --
 
 CREATE POLICY only_this_workspace ON kg.chunks TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
+
+--
+-- Name: embedding_models only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.embedding_models TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: replies every_workspace; Type: POLICY; Schema: knowledge; Owner: -
+--
+
+CREATE POLICY every_workspace ON knowledge.replies TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: replies only_this_workspace; Type: POLICY; Schema: knowledge; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON knowledge.replies TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: replies; Type: ROW SECURITY; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE knowledge.replies ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: alerts; Type: ROW SECURITY; Schema: ops; Owner: -

@@ -109,7 +109,8 @@ async fn forgetting_over_http_needs_the_right_and_names_what_is_not_there() {
     let (status, _) = ask(&archive.router, Some(&writer), "POST", path, Some(&body)).await;
     assert_eq!(status, 404);
     let (_, listed) = ask(&archive.router, Some(&reader), "GET", "/api/knowledge/documents", None).await;
-    assert_eq!((listed["data"].as_array().unwrap().len(), &listed["data"][0]["chunks"]), (1, &json!(1)), "{listed}");
+    let documents = listed["data"]["documents"].as_array().unwrap();
+    assert_eq!((documents.len(), &documents[0]["chunks"]), (1, &json!(1)), "{listed}");
 }
 
 #[tokio::test]
@@ -122,7 +123,7 @@ async fn another_workspace_can_neither_forget_nor_list_what_is_here() {
     ask(&archive.router, Some(&token), "POST", "/api/knowledge/forget", Some(&body)).await;
     assert_eq!(archive.texts().await.len(), 2);
     let (_, listed) = ask(&archive.router, Some(&token), "GET", "/api/knowledge/documents", None).await;
-    assert_eq!(listed["data"], json!([]));
+    assert_eq!(listed["data"]["documents"], json!([]));
 }
 
 #[tokio::test]
