@@ -8,7 +8,7 @@ use platform::http::docs;
 
 use crate::{
     commands,
-    commands::{ops::args::OpsCommand, webhook::args::WebhookCommand},
+    commands::{knowledge::args::KnowledgeCommand, ops::args::OpsCommand, webhook::args::WebhookCommand},
     config::Config,
     modules, telemetry,
 };
@@ -53,6 +53,9 @@ enum Command {
     /// Webhooks: programs that are told of events
     #[command(subcommand)]
     Webhook(WebhookCommand),
+    /// The archive of Telegram chats: register, allow, forget, import
+    #[command(subcommand)]
+    Knowledge(KnowledgeCommand),
     /// Serve MCP on standard input and output, for the person that a token names
     Mcp(Mcp),
     /// Print the OpenAPI document
@@ -307,6 +310,7 @@ pub(crate) async fn run() -> Result<ExitCode> {
             commands::shopbot::test_rules(&place.config()?, &workspace, &file, json).await
         }
         Command::Webhook(command) => commands::webhook::run(command).await,
+        Command::Knowledge(command) => commands::knowledge::run(command).await,
         Command::Mcp(mcp) => {
             let config = mcp.place.config()?;
             let _telemetry = telemetry::start(&config, "warn")?;

@@ -11,6 +11,7 @@ pub mod alerts;
 pub mod http;
 pub mod import;
 pub mod jobs;
+pub mod manage;
 pub mod model;
 pub mod polling;
 pub mod reads;

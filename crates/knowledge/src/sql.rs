@@ -16,7 +16,7 @@ pub const SQL: SqlModule = SqlModule {
         "store_embeddings" "switch_model" "forget_messages" "forget" "forget_url" "prune" "forget_old"
         "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
-        "judge_import" "store_imported"
+        "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"
         "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

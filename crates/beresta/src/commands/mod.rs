@@ -3,6 +3,7 @@
 pub(crate) mod database;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod knowledge;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod ops;

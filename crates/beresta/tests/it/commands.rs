@@ -140,6 +140,9 @@ fn every_command_has_help() {
         &["workspace", "create", "--help"],
         &["token", "create", "--help"],
         &["mcp", "--help"],
+        &["knowledge", "chat", "register", "--help"],
+        &["knowledge", "forget", "message", "--help"],
+        &["knowledge", "import", "--help"],
     ] {
         let output = run(args);
         assert!(output.status.success() && stdout(&output).contains("Usage: beresta"), "{args:?}");

@@ -18,6 +18,7 @@ mod crash_planner;
 mod crash_webhooks;
 mod embedded;
 mod http;
+mod knowledge;
 mod mcp;
 mod ops;
 mod restart;

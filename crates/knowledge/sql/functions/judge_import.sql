@@ -1,5 +1,5 @@
--- What an import would do with a message of an export, and changes nothing: `new`, `newer` (an edit that is not here),
--- `known`, `forgotten`, `expired` (older than the policy of the chat keeps), `not_kept` (the chat is not registered, or
+-- What an import would do with a message of an export, and changes nothing: `new`, `newer` (an edit that is not here,
+-- or the file that an earlier export lacked), `known`, `forgotten`, `expired` (older than the policy of the chat keeps), `not_kept` (the chat is not registered, or
 -- the person is not on the allowlist), `taken` (another message of the private chat has this number).
 create or replace function knowledge.judge_import(
     p_workspace_id uuid, p_chat_id bigint, p_chat_type text, p_message jsonb
@@ -9,6 +9,8 @@ declare
     sender constant bigint := (p_message ->> 'tg_user_id')::bigint;
     sent constant timestamptz := (p_message ->> 'date')::timestamptz;
     said constant timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, sent);
+    has_file constant boolean := coalesce((p_message ->> 'has_file')::boolean,
+                                          p_message -> 'attachments' is distinct from '[]');
     message tg.messages;
 begin
     if not exists (select from knowledge.audience_of(p_workspace_id, p_chat_id, p_chat_type, sender)) then
@@ -27,7 +29,13 @@ begin
         return 'taken';
     elsif exists (select from tg.message_versions v
                    where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) and v.said_at >= said) then
-        return 'known';
+        return case when has_file and exists (
+            select from tg.message_versions v
+             where (v.workspace_id, v.id, v.said_at) = (p_workspace_id, message.current_version_id, said)
+               and v.payload -> 'imported' = 'true'
+               and not exists (select from tg.message_attachments a
+                                where (a.workspace_id, a.message_version_id) = (v.workspace_id, v.id)))
+            then 'newer' else 'known' end;
     end if;
     return 'newer';
 end

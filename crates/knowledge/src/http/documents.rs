@@ -2,16 +2,12 @@
 
 use axum::{Extension, response::IntoResponse};
 use kernel::Problem;
-use platform::{
-    DbError,
-    http::{Answer, Ctx, Failure, Page, Path, Query},
-    wake::Topic,
-};
+use platform::http::{Answer, Ctx, Failure, Page, Path, Query};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Knowledge,
+    Knowledge, manage,
     reads::{self, ChatRead, DocumentFilter, DocumentRead, STATUSES},
     scopes,
 };
@@ -67,16 +63,8 @@ pub(super) async fn retry_document(
     Path(id): Path<i64>,
 ) -> Result<impl IntoResponse, Failure> {
     ctx.require(scopes::WRITE)?;
-    let query = sqlx::query_scalar("select knowledge.retry_document($1, $2, $3)")
-        .bind(ctx.principal.workspace_id.uuid())
-        .bind(id)
-        .bind(ctx.trace_id.to_string());
-    let job: i64 = query.fetch_one(knowledge.db.pool()).await.map_err(|error| match DbError::from(error) {
-        error if error.is_refusal("ZK003") => Problem::not_found("document"),
-        error if error.is_refusal("ZK002") => Problem::conflict("knowledge.has_text", "the document has its text already"),
-        error => error.into(),
-    })?;
-    knowledge.db.wake().tell(Topic::JOBS);
+    let trace = ctx.trace_id.to_string();
+    let job = manage::retry_document(&knowledge.db, ctx.principal.workspace_id, id, Some(&trace)).await?;
     Ok(Answer::ok(json!({ "document_id": id, "job_id": job })))
 }
 

@@ -34,6 +34,7 @@ pub(super) enum FileNote {
     NotIncluded,
 }
 
+#[derive(Debug)]
 pub(super) struct ReadMessage {
     pub(super) update: Value,
     pub(super) file: FileNote,

@@ -32,7 +32,7 @@ use uuid::Uuid;
 
 use self::{
     files::{ExportFolder, FileRefusal},
-    message::{FileNote, NotTaken, ReadMessage, Topics},
+    message::{FileNote, NamedFile, NotTaken, ReadMessage, Topics},
     reader::{ExportChat, ExportItem, Wanted},
 };
 use crate::{Knowledge, blobs::StoredBytes, jobs, workflows::read_facts};
@@ -246,7 +246,8 @@ impl Import<'_> {
             .map(|candidate| {
                 let message = &candidate.facts["message"];
                 json!({ "message_id": message["message_id"], "tg_user_id": message["tg_user_id"], "date": message["date"],
-                        "edit_date": message["edit_date"] })
+                        "edit_date": message["edit_date"],
+                        "has_file": self.is_download_allowed && matches!(candidate.read.file, FileNote::Named(_)) })
             })
             .collect();
         let query =
@@ -279,34 +280,40 @@ impl Import<'_> {
 
     /// The file of a message on its way into object storage. Without it the message is kept all the same.
     async fn take_file(&mut self, candidate: &mut Candidate) -> Result<(), Error> {
-        let file = match &candidate.read.file {
-            FileNote::Absent => return Ok(()),
-            FileNote::NotIncluded => {
-                self.summary.files_missing += 1;
-                return Ok(());
-            }
-            FileNote::WithoutText => return Ok(self.skip_file("stickers, animations and videos have no text")),
-            FileNote::Named(_) if !self.is_download_allowed => {
-                return Ok(self.skip_file("the policy of the chat allows no files"));
-            }
-            FileNote::Named(file) => file.clone(),
-        };
-        let (folder, path) = (self.folder.clone(), file.path.clone());
-        let read = tokio::task::spawn_blocking(move || folder.read(&path)).await;
-        let bytes = match read.unwrap_or(Err(FileRefusal::Missing)) {
-            Ok(bytes) => bytes,
-            Err(FileRefusal::Missing) => {
-                self.summary.files_missing += 1;
-                return Ok(());
-            }
-            Err(refusal) => return Ok(self.skip_file(refusal.words())),
-        };
+        let Some((file, bytes)) = self.read_file(&candidate.read.file).await else { return Ok(()) };
         let stored = StoredBytes::put(self.knowledge, self.workspace, Bytes::from(bytes), file.mime.as_deref()).await?;
         message::attach(&mut candidate.read.update, &file, stored.sha256(), stored.bytes);
         if let Ok((facts, payload)) = read_facts(&candidate.read.update) {
             (candidate.facts, candidate.payload, candidate.blob) = (facts, payload, Some(stored.to_json()));
         }
         Ok(())
+    }
+
+    async fn read_file(&mut self, note: &FileNote) -> Option<(NamedFile, Vec<u8>)> {
+        let file = match note {
+            FileNote::Absent => return None,
+            FileNote::NotIncluded => {
+                self.summary.files_missing += 1;
+                return None;
+            }
+            FileNote::WithoutText => {
+                self.skip_file("stickers, animations and videos have no text");
+                return None;
+            }
+            FileNote::Named(_) if !self.is_download_allowed => {
+                self.skip_file("the policy of the chat allows no files");
+                return None;
+            }
+            FileNote::Named(file) => file.clone(),
+        };
+        let (folder, path) = (self.folder.clone(), file.path.clone());
+        let read = tokio::task::spawn_blocking(move || folder.read(&path)).await;
+        match read.unwrap_or(Err(FileRefusal::Missing)) {
+            Ok(bytes) => return Some((file, bytes)),
+            Err(FileRefusal::Missing) => self.summary.files_missing += 1,
+            Err(refusal) => self.skip_file(refusal.words()),
+        }
+        None
     }
 
     fn skip_file(&mut self, why: &str) {

@@ -221,6 +221,26 @@ async fn files_beside_the_export_become_documents_once() {
 }
 
 #[tokio::test]
+async fn a_later_export_brings_the_files_that_an_earlier_one_lacked() {
+    let archive = Archive::new().await;
+    let without = "(File not included. Change data exporting settings to download.)";
+    let with = |path: &str| group(&[said(1, "план", &json!({"file": path}))]);
+    assert_eq!(take(&archive, &Export::of(&with(without))).await.files_missing, 1);
+    let export = Export::of(&with("план.txt"));
+    export.put("план.txt", "Переезд в ноябре.");
+    let later = take(&archive, &export).await;
+    assert_eq!((later.messages_new, later.messages_newer, later.files_taken), (0, 1, 1), "{later:?}");
+    archive.work().await;
+    archive.work().await;
+    assert_eq!(archive.texts().await.len(), 2);
+    let before = everything(&archive).await;
+    for export in [&export, &Export::of(&with(without)), &Export::of(&with("gone.txt"))] {
+        assert_eq!(take(&archive, export).await.messages_known, 1);
+    }
+    assert_eq!(everything(&archive).await, before);
+}
+
+#[tokio::test]
 async fn a_chat_whose_policy_allows_no_files_gets_none() {
     let archive = Archive::new().await;
     archive
