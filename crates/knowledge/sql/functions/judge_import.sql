@@ -1,6 +1,7 @@
 -- What an import would do with a message of an export, and changes nothing: `new`, `newer` (an edit that is not here,
--- or the file that an earlier export lacked), `known`, `forgotten`, `expired` (older than the policy of the chat keeps), `not_kept` (the chat is not registered, or
--- the person is not on the allowlist), `taken` (another message of the private chat has this number).
+-- or the file that an earlier export lacked), `known`, `forgotten`, `expired` (older than the policy of the chat
+-- keeps), `not_kept` (the chat is not registered, or the person is not on the allowlist), `taken` (another message of
+-- the private chat has this number).
 create or replace function knowledge.judge_import(
     p_workspace_id uuid, p_chat_id bigint, p_chat_type text, p_message jsonb
 ) returns text language plpgsql stable as $$

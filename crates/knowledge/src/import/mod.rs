@@ -33,7 +33,7 @@ use uuid::Uuid;
 use self::{
     files::{ExportFolder, FileRefusal},
     message::{FileNote, NamedFile, NotTaken, ReadMessage, Topics},
-    reader::{ExportChat, ExportItem, Wanted},
+    reader::{ExportChat, ExportItem, WantedChats},
 };
 use crate::{Knowledge, blobs::StoredBytes, jobs, workflows::read_facts};
 
@@ -117,14 +117,14 @@ fn open(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(unreadable)
 }
 
-async fn wanted(knowledge: &Knowledge, workspace: WorkspaceId, only: Option<i64>) -> Result<Wanted, Error> {
+async fn wanted(knowledge: &Knowledge, workspace: WorkspaceId, only: Option<i64>) -> Result<WantedChats, Error> {
     let registered = "select chat_id from core.tenant_chats where (workspace_id, status) = ($1, 'active')";
     let allowed = "select tg_user_id from core.tenant_users where workspace_id = $1 and role <> 'blocked'";
     let pool = knowledge.db.pool();
     let registered: Vec<i64> =
         sqlx::query_scalar(registered).bind(workspace.uuid()).fetch_all(pool).await.map_err(DbError::from)?;
     let allowed: Vec<i64> = sqlx::query_scalar(allowed).bind(workspace.uuid()).fetch_all(pool).await.map_err(DbError::from)?;
-    Ok(Wanted { registered: registered.into_iter().collect(), allowed: allowed.into_iter().collect(), only })
+    Ok(WantedChats { registered: registered.into_iter().collect(), allowed: allowed.into_iter().collect(), only })
 }
 
 async fn note_in_journal(knowledge: &Knowledge, workspace: WorkspaceId, summary: &ImportSummary) -> Result<(), Error> {

@@ -63,14 +63,14 @@ pub(super) enum ExportItem {
 
 /// Which chats are taken.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct WantedChats {
     pub(super) registered: HashSet<i64>,
     pub(super) allowed: HashSet<i64>,
     pub(super) only: Option<i64>,
 }
 
 /// Reads the file and sends what it finds. An error that names the place ends the stream; what was sent before it counts.
-pub(super) fn read(file: File, bytes_read: Arc<AtomicU64>, wanted: Wanted, items: Sender<ExportItem>) -> Result<(), Error> {
+pub(super) fn read(file: File, bytes_read: Arc<AtomicU64>, wanted: WantedChats, items: Sender<ExportItem>) -> Result<(), Error> {
     let mut stream = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, Counted { file, bytes_read }));
     let mut reader = ExportReader { wanted, items, refused: None, has_messages: false };
     let read = ExportMap { reader: &mut reader, is_root: true }.deserialize(&mut stream);
@@ -96,7 +96,7 @@ impl Read for Counted {
 }
 
 struct ExportReader {
-    wanted: Wanted,
+    wanted: WantedChats,
     items: Sender<ExportItem>,
     refused: Option<Error>,
     has_messages: bool,
