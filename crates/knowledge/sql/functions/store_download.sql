@@ -7,10 +7,15 @@ create or replace function knowledge.store_download(
 ) returns jsonb language plpgsql as $$
 declare
     unique_id constant text := p_file ->> 'file_unique_id';
-    blob_id bigint := case when p_blob is not null then knowledge.put_blob(p_workspace_id, p_blob) end;
+    blob_id bigint;
     file tg.files;
     document_id bigint;
 begin
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
+    perform from tg.files f where (f.workspace_id, f.file_unique_id) = (p_workspace_id, unique_id) for update;
+    if p_blob is not null then
+        blob_id := knowledge.put_blob(p_workspace_id, p_blob);
+    end if;
     update tg.files f
        set busy_until = null, blob_object_id = coalesce(blob_id, f.blob_object_id),
            bytes = coalesce((p_blob ->> 'bytes')::bigint, f.bytes)
