@@ -1,5 +1,5 @@
--- The second half of drop_unreferenced: addresses, files and blobs that no document and no message names any more. Each is
--- locked before it is judged, in a statement of its own: whoever refers to it right now has ended, and is seen.
+-- The second half of drop_unreferenced: addresses, files and blobs that no document and no message names any more. Each
+-- is locked before it is judged, in a statement of its own: whoever refers to it right now has ended, and is seen.
 create or replace function knowledge.drop_unreferenced_blobs(
     p_workspace_id uuid, p_url_ids bigint[], p_files text[], p_blob_ids bigint[]
 ) returns void language plpgsql as $$

@@ -1,5 +1,5 @@
--- Forgets a message (p_chat_id, p_message_id), a chat or a person, at once; forget_url forgets a page. A message that is
--- not there yet, because its update waits or is being read, does not come any more either.
+-- Forgets a message (p_chat_id, p_message_id), a chat or a person, at once; forget_url forgets a page. A message that
+-- is not there yet, because its update waits or is being read, does not come any more either.
 create or replace function knowledge.forget(
     p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id int, p_user_id bigint, p_asked_by text
 ) returns jsonb language plpgsql as $$

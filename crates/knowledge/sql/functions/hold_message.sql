@@ -1,5 +1,5 @@
--- Locks the message that a caller names as the reason for a page or a file, before anything that hangs on it: an edit or
--- a forgetting locks the message, then its addresses and files, then its documents, and whoever takes the same order
+-- Locks the message that a caller names as the reason for a page or a file, before anything that hangs on it: an edit
+-- or a forgetting locks the message, then its addresses and files, then its documents, and whoever takes the same order
 -- waits for it and not in a circle.
 create or replace function knowledge.hold_message(p_workspace_id uuid, p_ctx jsonb) returns void
 language plpgsql as $$
