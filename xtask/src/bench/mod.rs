@@ -1,6 +1,7 @@
 //! Measurements beside peers, as ratios, in one run on one machine.
 
 pub(crate) mod actions;
+pub(crate) mod ingest;
 pub(crate) mod jobs;
 mod machine;
 pub(crate) mod posting;
