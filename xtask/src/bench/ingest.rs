@@ -48,7 +48,7 @@ struct IngestWorld {
 }
 
 pub(crate) fn run(options: &IngestBench) -> Result<()> {
-    machine::build_helpers()?;
+    machine::build_helpers(&["bench_database", "bench_sink", "bench_ingest"])?;
     let server = machine::server(options.server.as_deref())?;
     let mut stage = BenchStage::start(&Cast { sender: "bench_ingest", providers: "chats/" }, server)?;
     let world = |name, chunks| IngestWorld { name, chunks, bursts: Vec::new(), steady: None };

@@ -2,7 +2,7 @@ use super::*;
 use crate::chaos::knowledge::{
     evidence::{KeptMessage, KeptUpdate},
     groups::GroupVersion,
-    traces::Trace,
+    traces::MarkerTrace,
 };
 
 const CHAT: i64 = -5;
@@ -151,7 +151,7 @@ fn a_trace_of_the_forgotten_is_found_and_a_page_that_somebody_else_links_may_sta
     let mut evidence = archive();
     evidence.written[0].is_forgotten = true;
     evidence.traces =
-        ["zk7m3q", "zk7p1q"].map(|marker| Trace { marker: marker.into(), place: "raw.telegram_updates".into() }).into();
+        ["zk7m3q", "zk7p1q"].map(|marker| MarkerTrace { marker: marker.into(), place: "raw.telegram_updates".into() }).into();
     assert_eq!(forgotten(&evidence).broken.len(), 2);
     let other = GroupMessage { n: 4, is_forgotten: false, ..evidence.written[0].clone() };
     evidence.written.push(other);

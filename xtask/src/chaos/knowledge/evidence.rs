@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{
     groups::{GroupMessage, message_marker, page_marker, page_path},
-    traces::{self, Trace},
+    traces::{self, MarkerTrace},
     writers::ArchiveLedger,
 };
 use crate::chaos::{
@@ -101,7 +101,7 @@ pub(super) struct ArchiveEvidence {
     pub(super) documents: Vec<KeptDocument>,
     pub(super) chunks: Vec<KeptChunk>,
     /// Where markers stand: tables and files.
-    pub(super) traces: Vec<Trace>,
+    pub(super) traces: Vec<MarkerTrace>,
     /// How often each kind of job ended for good without success, and the last reason.
     pub(super) failed_jobs: BTreeMap<String, String>,
     /// Addresses by page, as messages link them.

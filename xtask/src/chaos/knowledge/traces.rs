@@ -9,7 +9,7 @@ use super::groups::marker_pattern;
 use crate::chaos::stage::Stage;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trace {
+pub(super) struct MarkerTrace {
     pub(super) marker: String,
     /// The table, or the file.
     pub(super) place: String,
@@ -24,20 +24,20 @@ const TABLES: &str = "
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'p') and not c.relispartition and n.nspname !~ '^(pg_|information_schema$|chaos$)' order by 1";
 
-pub(super) async fn find(stage: &Stage) -> Result<Vec<Trace>> {
+pub(super) async fn find(stage: &Stage) -> Result<Vec<MarkerTrace>> {
     let tables: Vec<(String, String)> = sqlx::query_as(TABLES).fetch_all(&stage.db).await?;
     let mut traces = Vec::new();
     for (table, row) in tables {
         let query = format!("select distinct found[1] from {table} t, regexp_matches({row}, $1, 'g') found");
         let query = sqlx::query_scalar(AssertSqlSafe(query)).bind(marker_pattern(stage.seed));
         let markers: Vec<String> = query.fetch_all(&stage.db).await?;
-        traces.extend(markers.into_iter().map(|marker| Trace { marker, place: table.clone() }));
+        traces.extend(markers.into_iter().map(|marker| MarkerTrace { marker, place: table.clone() }));
     }
     search_files(&stage.dir.join("objects"), stage.seed, &mut traces)?;
     Ok(traces)
 }
 
-fn search_files(dir: &Path, seed: u64, traces: &mut Vec<Trace>) -> Result<()> {
+fn search_files(dir: &Path, seed: u64, traces: &mut Vec<MarkerTrace>) -> Result<()> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     for entry in entries {
         let path = entry?.path();
@@ -48,7 +48,7 @@ fn search_files(dir: &Path, seed: u64, traces: &mut Vec<Trace>) -> Result<()> {
             let place = format!("file {}", path.file_name().unwrap_or_default().display());
             let mut found = markers(&text, seed);
             found.dedup();
-            traces.extend(found.into_iter().map(|marker| Trace { marker, place: place.clone() }));
+            traces.extend(found.into_iter().map(|marker| MarkerTrace { marker, place: place.clone() }));
         }
     }
     Ok(())
