@@ -46,6 +46,8 @@ enum Bench {
     Posting(bench::posting::PostingBench),
     /// The shop bot beside the same bot made with grammY (npm)
     Shopbot(bench::shopbot::ShopbotBench),
+    /// Messages on their way from the webhook until they can be found, beside few chunks and beside many
+    Ingest(bench::ingest::IngestBench),
     /// Thousands of watchers of chats beside plain axum, which keeps nothing
     Actions(bench::actions::ActionsBench),
     /// Documents to text beside trafilatura (PyPI) and pdftotext (poppler)
@@ -58,6 +60,8 @@ enum Chaos {
     Posting(chaos::PostingChaos),
     /// Customers, webhooks and answers
     Shopbot(chaos::shopbot::ShopbotChaos),
+    /// Messages, pages, chunks and vectors, and what was forgotten
+    Knowledge(chaos::knowledge::KnowledgeChaos),
 }
 
 fn main() -> Result<()> {
@@ -69,8 +73,10 @@ fn main() -> Result<()> {
         XtaskCommand::Bench(Bench::Jobs(options)) => bench::jobs::run(&options),
         XtaskCommand::Chaos(Chaos::Posting(options)) => chaos::run(&options),
         XtaskCommand::Chaos(Chaos::Shopbot(options)) => chaos::shopbot::run(&options),
+        XtaskCommand::Chaos(Chaos::Knowledge(options)) => chaos::knowledge::run(&options),
         XtaskCommand::Bench(Bench::Posting(options)) => bench::posting::run(&options),
         XtaskCommand::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
+        XtaskCommand::Bench(Bench::Ingest(options)) => bench::ingest::run(&options),
         XtaskCommand::Bench(Bench::Actions(options)) => bench::actions::run(&options),
         XtaskCommand::Bench(Bench::Extract(options)) => bench::extract::run(&options),
     }

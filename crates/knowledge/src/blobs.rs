@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use kernel::{Problem, WorkspaceId, new_id};
-use platform::DbError;
+use platform::{DbError, failpoint, wake::Topic};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -40,6 +40,7 @@ impl StoredBytes {
             object_key,
         };
         knowledge.objects.put(workspace, &stored.object_key, body).await?;
+        failpoint::hit("knowledge.object_stored");
         Ok(stored)
     }
 
@@ -51,4 +52,21 @@ impl StoredBytes {
     pub(crate) fn to_json(&self) -> Value {
         json!({ "sha256": self.sha256, "bytes": self.bytes, "mime": self.mime, "object_key": self.object_key })
     }
+}
+
+/// Drops an object whose page or file went while it was written. After any other failure nobody knows whether it has its blob: then
+/// it stays named as garbage, or is none.
+pub(crate) async fn settle(
+    knowledge: &Knowledge,
+    workspace: WorkspaceId,
+    stored: Option<&StoredBytes>,
+    refusal: Option<&Problem>,
+) -> Result<(), DbError> {
+    let (Some(stored), Some(Problem { status: 404, .. })) = (stored, refusal) else { return Ok(()) };
+    let query = "with dropped as (
+                     update content.object_garbage set is_dropped = true where (workspace_id, object_key) = ($1, $2) returning 1)
+                 select ops.enqueue_job($1, 'knowledge.remove_objects', '{}', null, 'remove_objects') from dropped";
+    sqlx::query(query).bind(workspace.uuid()).bind(&stored.object_key).execute(knowledge.db.pool()).await?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
 }

@@ -86,6 +86,17 @@ fn error(problem: &Problem) -> JobError {
 const GARBAGE_AGE: Duration = Duration::from_mins(30);
 const GARBAGE_BATCH: i64 = 100;
 
+/// Makes sure that what a killed process left in object storage is removed, also where nothing else is ever dropped.
+pub async fn collect_garbage(knowledge: Knowledge) -> Result<(), JobError> {
+    let query = "select ops.enqueue_job(g.workspace_id, 'knowledge.remove_objects', '{}', null, 'remove_objects')
+                   from (select distinct workspace_id from content.object_garbage
+                          where is_dropped or since < platform.now() - $1 * interval '1 second') g";
+    let query = sqlx::query(query).bind(GARBAGE_AGE.as_secs_f64());
+    query.execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
+}
+
 async fn remove_objects(knowledge: Knowledge, job: Job) -> Result<(), JobError> {
     let query = "select object_key from content.object_garbage g
                   where workspace_id = $1

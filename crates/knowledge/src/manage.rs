@@ -56,7 +56,8 @@ pub async fn disable_chat(db: &Db, workspace: WorkspaceId, chat: i64) -> Result<
 
 /// Tries a document that has no text once more; returns the job.
 pub async fn retry_document(db: &Db, workspace: WorkspaceId, document: i64, trace: Option<&str>) -> Result<i64, Problem> {
-    let query = sqlx::query_scalar("select knowledge.retry_document($1, $2, $3)").bind(workspace.uuid()).bind(document).bind(trace);
+    let query =
+        sqlx::query_scalar("select knowledge.retry_document($1, $2, $3)").bind(workspace.uuid()).bind(document).bind(trace);
     let job = query.fetch_one(db.pool()).await.map_err(|error| match DbError::from(error) {
         error if error.is_refusal("ZK003") => Problem::not_found("document"),
         error if error.is_refusal("ZK002") => Problem::conflict("knowledge.has_text", "the document has its text already"),

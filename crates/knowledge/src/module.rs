@@ -34,6 +34,9 @@ pub const MODULE: Module = Module {
 /// How often the transport of a bot is looked at.
 const WATCH_EVERY: Duration = Duration::from_mins(1);
 
+/// How often objects are looked for that no row names.
+const COLLECT_EVERY: Duration = Duration::from_mins(10);
+
 /// What the workflows work with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
@@ -55,12 +58,15 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, replies) = (knowledge.clone(), knowledge.replies());
+    let (watching, collecting, replies) = (knowledge.clone(), knowledge.clone(), knowledge.replies());
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
         .recurring("knowledge.watch_transports", WATCH_EVERY, JobType::new("knowledge.watch_transports"), move |_| {
             jobs::watch_transports(watching.clone())
+        })
+        .recurring("knowledge.collect_garbage", COLLECT_EVERY, JobType::new("knowledge.collect_garbage"), move |_| {
+            jobs::collect_garbage(collecting.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
         .page(console::PAGE)

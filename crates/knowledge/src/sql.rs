@@ -8,10 +8,11 @@ pub const SQL: SqlModule = SqlModule {
     prelude: &[],
     migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors"],
     functions: sql_files!["functions":
-        "policy_of" "take_update" "audience_of" "given_audience" "is_forgotten" "store_members" "migrate_chat"
+        "policy_of" "take_update" "audience_of" "given_audience" "is_forgotten" "without_quotes" "quotes_forgotten"
+        "hold_message" "store_members" "migrate_chat"
         "drop_unreferenced_blobs" "drop_unreferenced" "author_of" "store_attachments" "ask_for_chunks" "take_url"
         "ask_for_shared" "index_message" "store_message" "obey" "store_facts" "end_update" "load_context"
-        "put_blob" "told_document" "hold_source" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"
+        "put_blob" "told_document" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"
         "store_download" "store_text" "document_context" "store_chunks" "put_model" "chunks_to_embed"
         "store_embeddings" "switch_model" "forget_messages" "forget" "forget_url" "prune" "forget_old"
         "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"

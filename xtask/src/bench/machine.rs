@@ -21,19 +21,27 @@ pub(super) fn data_dir() -> String {
     bench_dir().join("target/postgres").to_string_lossy().into_owned()
 }
 
+/// Our own helpers and the peers.
 pub(super) fn build() -> Result<()> {
-    for manifest in ["bench/beresta/Cargo.toml", "bench/peers/graphile_worker_rs/Cargo.toml"] {
-        step(
-            manifest,
-            cargo(&["build", "--release", "--locked", "--quiet", "--manifest-path", manifest, "--target-dir", "bench/target"]),
-        )?;
-    }
+    build_helpers(&[])?;
+    build_at("bench/peers/graphile_worker_rs/Cargo.toml", &[])?;
     let written_at = |name: &str| fs::metadata(bench_dir().join("peers").join(name)).and_then(|file| file.modified()).ok();
     // npm writes the first when it has installed what the second says.
     if written_at("node_modules/.package-lock.json") >= written_at("package-lock.json") {
         return Ok(());
     }
     step("npm peers", command("npm", &["ci", "--prefix", "bench/peers", "--no-audit", "--no-fund", "--loglevel=error"]))
+}
+
+/// Only our own, for what is compared with nobody: these programs, or all of them.
+pub(super) fn build_helpers(programs: &[&str]) -> Result<()> {
+    build_at("bench/beresta/Cargo.toml", programs)
+}
+
+fn build_at(manifest: &str, programs: &[&str]) -> Result<()> {
+    let mut args = vec!["build", "--release", "--locked", "--quiet", "--manifest-path", manifest, "--target-dir", "bench/target"];
+    args.extend(programs.iter().flat_map(|program| ["--bin", *program]));
+    step(manifest, cargo(&args))
 }
 
 /// The server to measure: the one that is given, or else this one, built as it is shipped.

@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod extract;
+pub(crate) mod ingest;
 pub(crate) mod jobs;
 mod machine;
 pub(crate) mod posting;

@@ -18,14 +18,16 @@ const EXPECTED: [&str; 4] = [
 #[derive(Debug)]
 pub(super) struct ServerLog {
     path: PathBuf,
+    /// What the subject refuses in its own words when things go as they may.
+    refusals: &'static [&'static str],
     read_to: u64,
     pub(super) deadlocks: u32,
     pub(super) errors: BTreeMap<String, u32>,
 }
 
 impl ServerLog {
-    pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), read_to: 0, deadlocks: 0, errors: BTreeMap::new() }
+    pub(super) fn new(path: &Path, refusals: &'static [&'static str]) -> Self {
+        Self { path: path.to_owned(), refusals, read_to: 0, deadlocks: 0, errors: BTreeMap::new() }
     }
 
     pub(super) fn read_on(&mut self) {
@@ -49,7 +51,7 @@ impl ServerLog {
             let Some((_, message)) = line.split_once("ERROR:  ").or_else(|| line.split_once("PANIC:  ")) else { continue };
             if message.contains("deadlock detected") {
                 self.deadlocks += 1;
-            } else if !EXPECTED.iter().any(|expected| message.starts_with(expected)) {
+            } else if !EXPECTED.iter().chain(self.refusals).any(|expected| message.starts_with(expected)) {
                 *self.errors.entry(message.to_owned()).or_default() += 1;
             }
         }
@@ -62,11 +64,12 @@ mod tests {
 
     #[test]
     fn deadlocks_and_unexplained_errors_are_counted() {
-        let mut log = ServerLog::new(Path::new("/nowhere"));
+        let mut log = ServerLog::new(Path::new("/nowhere"), &["there is no page"]);
         log.take(
             "2026-01-01 UTC [1] ERROR:  deadlock detected\n2026-01-01 UTC [1] DETAIL:  Process 1 waits\n\
              2026-01-01 UTC [2] ERROR:  canceling statement due to user request\n2026-01-01 UTC [2] FATAL:  terminating connection\n\
-             2026-01-01 UTC [3] ERROR:  null value\n2026-01-01 UTC [3] ERROR:  null value\n",
+             2026-01-01 UTC [3] ERROR:  null value\n2026-01-01 UTC [3] ERROR:  null value\n\
+             2026-01-01 UTC [4] ERROR:  there is no page 7\n",
         );
         assert_eq!(log.deadlocks, 1);
         assert_eq!(log.errors, BTreeMap::from([("null value".to_owned(), 2)]));

@@ -1,5 +1,5 @@
 //! `cargo xtask chaos posting`: several dispatchers on one database, everything that can be killed is killed, and a checker with
-//! ledgers of its own says what became of the posts. `chaos shopbot` is the same harness around the shop bot.
+//! ledgers of its own says what became of the posts. `chaos shopbot` and `chaos knowledge` are the same harness around other modules.
 
 mod channels;
 mod check;
@@ -16,6 +16,7 @@ mod stage;
 mod subject;
 mod trouble;
 
+pub(crate) mod knowledge;
 pub(crate) mod shopbot;
 
 #[cfg(test)]

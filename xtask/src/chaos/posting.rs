@@ -12,9 +12,13 @@ use super::{
 pub(super) static SUBJECT: Subject = Subject {
     name: "posting",
     apis: 1,
+    worker_roles: "dispatcher,monitor",
+    providers: &["telegram", "max"],
+    settings: |_, _| Vec::new(),
     setup,
     failpoints,
     failures: &FAILURES,
+    refusals: &[],
     under_way: "select count(*) from posting.deliveries where phase = 'inflight'",
     // After an expired lease a delivery waits up to half a minute. A wait of more than a minute is nobody's intention, and is
     // left to be found.

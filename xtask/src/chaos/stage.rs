@@ -78,6 +78,9 @@ impl Stage {
         ] {
             crew.set_env(name, &value);
         }
+        for (name, value) in (subject.settings)(&simulator, dir) {
+            crew.set_env(name, &value);
+        }
         let data = dir.join("data").to_string_lossy().into_owned();
         crew.add(Part::Owner, "owner", &["serve", "--listen", "127.0.0.1:0", "--roles", "api", "--data-dir", &data])?;
         crew.serving("owner").await?;
@@ -88,7 +91,7 @@ impl Stage {
         let db = PgPoolOptions::new().max_connections(6).acquire_timeout(Duration::from_secs(2)).connect_lazy_with(options);
         let stage = Self {
             subject,
-            log: Mutex::new(ServerLog::new(&dir.join("data/postgres/postgres.log"))),
+            log: Mutex::new(ServerLog::new(&dir.join("data/postgres/postgres.log"), subject.refusals)),
             dir: dir.to_owned(),
             seed,
             crew,
@@ -125,7 +128,7 @@ impl Stage {
         }
         let dispatchers: Vec<String> = (1..=dispatchers).map(|n| format!("dispatcher-{n}")).collect();
         for name in &dispatchers {
-            serve(name, Part::Dispatcher, "dispatcher,monitor")?;
+            serve(name, Part::Dispatcher, self.subject.worker_roles)?;
         }
         // Trouble begins when everybody is there; a slow start would eat up the first round.
         for name in apis.iter().chain(&dispatchers) {
@@ -150,7 +153,7 @@ impl Stage {
     /// From now on the simulator fails calls as often as the subject says, and is slow in some others.
     pub(super) async fn unleash_faults(&self) -> Result<()> {
         self.end_faults().await?;
-        for provider in ["telegram", "max"] {
+        for provider in self.subject.providers {
             let mut left = 1.0;
             for (share, fault) in self.subject.failures.iter().chain(&DELAYS) {
                 let mut fault: Value = serde_json::from_str(fault)?;
@@ -168,10 +171,30 @@ impl Stage {
     /// Until faults are unleashed again, every call succeeds, but only after a while.
     pub(super) async fn slow_down(&self, delay_ms: u64) -> Result<()> {
         self.end_faults().await?;
-        for provider in ["telegram", "max"] {
+        for provider in self.subject.providers {
             self.add_fault(&json!({"provider": provider, "delay_ms": delay_ms, "rate": 1.0})).await?;
         }
         Ok(())
+    }
+
+    /// The address of a page of the simulated web site, which answers like this from now on.
+    pub(super) async fn set_page(&self, path: &str, mut page: Value) -> Result<()> {
+        page["path"] = json!(path);
+        self.control.post(format!("{}/control/pages", self.simulator)).json(&page).send().await?.error_for_status()?;
+        Ok(())
+    }
+
+    pub(super) fn page_url(&self, path: &str) -> String {
+        format!("{}/web/{path}", self.simulator)
+    }
+
+    /// The vectors that the simulated OpenAI makes of these texts.
+    pub(super) async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f64>>> {
+        let body = json!({"model": "text-embedding-3-small", "dimensions": 1536, "input": texts});
+        let request = self.control.post(format!("{}/openai/v1/embeddings", self.simulator)).bearer_auth("chaos").json(&body);
+        let mut answer: Value = request.send().await?.error_for_status()?.json().await?;
+        let Value::Array(items) = answer["data"].take() else { anyhow::bail!("no vectors: {answer}") };
+        items.into_iter().map(|mut item| Ok(serde_json::from_value(item["embedding"].take())?)).collect()
     }
 
     async fn add_fault(&self, fault: &Value) -> Result<()> {

@@ -8,6 +8,15 @@ declare
     files text[];
     blobs bigint[];
 begin
+    -- Each is locked before it is judged, in a statement of its own: whoever shares a page right now has ended, and
+    -- is seen.
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.id in (
+            select d.url_id from content.documents d
+             where d.workspace_id = p_workspace_id and d.id = any (p_document_ids))
+      order by u.id for update;
+    perform from content.documents d
+      where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) order by d.id for update;
     with removed as (
         delete from content.documents d
          where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) and d.doc_type <> 'message'

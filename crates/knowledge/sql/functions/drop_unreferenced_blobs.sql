@@ -1,4 +1,5 @@
--- The second half of drop_unreferenced: addresses, files and blobs that no document and no message names any more.
+-- The second half of drop_unreferenced: addresses, files and blobs that no document and no message names any more. Each
+-- is locked before it is judged, in a statement of its own: whoever refers to it right now has ended, and is seen.
 create or replace function knowledge.drop_unreferenced_blobs(
     p_workspace_id uuid, p_url_ids bigint[], p_files text[], p_blob_ids bigint[]
 ) returns void language plpgsql as $$
@@ -9,12 +10,16 @@ begin
     select array_agg(f.blob_object_id) into more from content.url_fetches f
      where f.workspace_id = p_workspace_id and f.url_id = any (p_url_ids) and f.blob_object_id is not null;
     blobs := blobs || more;
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids) order by u.id for update;
     delete from content.urls u
      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids)
        and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id))
        -- A message whose page was not fetched yet still needs the address.
        and not exists (select from tg.message_links l
                         where (l.workspace_id, l.normalized_url) = (u.workspace_id, u.normalized_url));
+    perform from tg.files f
+      where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files) order by f.file_unique_id for update;
     with removed as (
         delete from tg.files f
          where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files)
@@ -26,6 +31,8 @@ begin
     )
     select array_agg(blob_object_id) into more from removed;
     blobs := blobs || more;
+    perform from content.blob_objects b
+      where b.workspace_id = p_workspace_id and b.id = any (blobs) order by b.id for update;
     with removed as (
         delete from content.blob_objects b
          where b.workspace_id = p_workspace_id and b.id = any (blobs)

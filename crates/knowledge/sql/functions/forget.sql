@@ -1,11 +1,13 @@
--- Forgets a message (p_chat_id, p_message_id), a chat or a person, at once; forget_url forgets a page. A message that is not there yet, because
--- its update waits, does not come any more either.
+-- Forgets a message (p_chat_id, p_message_id), a chat or a person, at once; forget_url forgets a page. A message that
+-- is not there yet, because its update waits or is being read, does not come any more either.
 create or replace function knowledge.forget(
     p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id int, p_user_id bigint, p_asked_by text
 ) returns jsonb language plpgsql as $$
 declare
     found_fks bigint[];
 begin
+    -- Whoever stores facts has ended before, or begins after and sees it.
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     insert into tg.forgotten (workspace_id, kind, chat_id, subject)
     select p_workspace_id, p_kind, coalesce(case when p_kind <> 'person' then p_chat_id end, 0),
            case p_kind when 'message' then p_message_id when 'person' then p_user_id else 0 end

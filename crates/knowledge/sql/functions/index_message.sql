@@ -16,6 +16,14 @@ begin
         return '{"url_jobs": [], "file_jobs": []}';
     end if;
 
+    -- The addresses of all its versions, in one order: two messages may exchange their links.
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.normalized_url in (
+            select l.normalized_url from tg.message_versions v
+              join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
+             where (v.workspace_id, v.message_fk) = (p_workspace_id, p_message_fk))
+      order by u.id for update;
+
     -- A command is for the bot, not for the archive.
     if coalesce(version.normalized_text, '') = '' or version.normalized_text ~ '^/[a-zA-Z]' then
         delete from content.documents where (workspace_id, message_fk) = (p_workspace_id, p_message_fk);

@@ -5,7 +5,7 @@ create or replace function knowledge.share_page(
 declare
     blob_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
     -- The address is locked, so that it does not go before the document refers to it.
     perform from content.urls u where (u.workspace_id, u.id) = (p_workspace_id, p_url_id) for share;
     select f.blob_object_id into blob_id from content.url_fetches f

@@ -11,7 +11,8 @@ declare
     file tg.files;
     document_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
+    perform from tg.files f where (f.workspace_id, f.file_unique_id) = (p_workspace_id, unique_id) for update;
     if p_blob is not null then
         blob_id := knowledge.put_blob(p_workspace_id, p_blob);
     end if;

@@ -19,6 +19,12 @@ begin
     if of_chat is null then
         return said;
     end if;
+    -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
+    if message #>> '{command,name}' = 'forget' then
+        perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
+    else
+        perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
+    end if;
     insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
     values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
             coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))

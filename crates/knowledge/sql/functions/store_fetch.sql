@@ -10,7 +10,7 @@ declare
     blob_id bigint;
     document_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
     update content.urls set busy_until = null where (workspace_id, id) = (p_workspace_id, p_url_id);
     if not found then
         raise exception 'there is no address %', p_url_id using errcode = 'ZK003';

@@ -4,7 +4,7 @@ use kernel::Problem;
 use platform::{DbError, wake::Topic};
 use serde_json::{Value, json};
 
-use super::Request;
+use super::{Request, refused};
 use crate::{
     Knowledge,
     model::chunking::{Chunking, cut, text_sha256, token_count},
@@ -51,7 +51,7 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
         .await
         .map_err(|_| Problem::internal())?;
         let stored = store::store_chunks(&knowledge.db, request.workspace, document_id, &cut, request.trace()).await;
-        if let Some(chunks) = stored? {
+        if let Some(chunks) = stored.map_err(refused)? {
             knowledge.db.wake().tell(Topic::JOBS);
             return Ok(json!({ "document_id": document_id, "chunks_created": chunks }));
         }

@@ -11,7 +11,10 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{Request, busy, refused};
-use crate::{Knowledge, blobs::StoredBytes};
+use crate::{
+    Knowledge,
+    blobs::{self, StoredBytes},
+};
 
 /// Longer than a download can take: whoever needs the same file meanwhile comes again.
 const LEASE: Duration = Duration::from_mins(2);
@@ -55,7 +58,7 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
             Ok((path, bytes)) => {
                 file["tg_file_path"] = json!(path);
                 let stored = StoredBytes::put(knowledge, request.workspace, bytes, begun.mime.as_deref()).await?;
-                blob = Some(stored.to_json());
+                blob = Some(stored);
             }
             Err(error) => {
                 let is_final = error.category == Category::Permanent || request.is_last_attempt;
@@ -69,11 +72,13 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
         .bind(request.workspace.uuid())
         .bind(&ctx)
         .bind(&file)
-        .bind(&blob)
+        .bind(blob.as_ref().map(StoredBytes::to_json))
         .bind(request.trace())
         .fetch_one(knowledge.db.pool())
         .await;
-    let told = stored.map_err(|error| refused(DbError::from(error)))?;
+    let told = stored.map_err(|error| refused(DbError::from(error)));
+    blobs::settle(knowledge, request.workspace, blob.as_ref(), told.as_ref().err()).await?;
+    let told = told?;
     knowledge.db.wake().tell(Topic::JOBS);
     knowledge.db.wake().tell(Topic::BUS);
     match failure {

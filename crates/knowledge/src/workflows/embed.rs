@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kernel::{AdapterError, Category, Kind, Problem, WorkspaceId};
 use llm::EmbedTask;
-use platform::DbError;
+use platform::{DbError, failpoint};
 use serde_json::{Value, json};
 
 use super::{Request, refused};
@@ -101,6 +101,7 @@ async fn embed_all(
         }
         let texts: Vec<String> = rows.iter().map(|(_, text, _)| text.clone()).collect();
         let vectors = knowledge.embedder.embed(&texts, EmbedTask::Document).await.map_err(|error| problem(&error))?;
+        failpoint::hit("knowledge.embedded");
         let vectors: Vec<String> = vectors.iter().map(|vector| text_of(vector)).collect();
         let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
         let md5s: Vec<&str> = rows.iter().map(|(.., md5)| md5.as_str()).collect();

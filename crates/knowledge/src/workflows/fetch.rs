@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use sqlx::FromRow;
 
 use super::{Request, busy, refused};
-use crate::{Knowledge, blobs::StoredBytes};
+use crate::{
+    Knowledge,
+    blobs::{self, StoredBytes},
+};
 
 /// How large a page may be.
 const PAGE_BYTES_MAX: usize = 20 << 20;
@@ -70,39 +73,40 @@ async fn store(
     begun: &BegunFetch,
     answer: Result<Fetched, FetchError>,
 ) -> Result<Value, Problem> {
-    let (fetch, blob) = match &answer {
+    let mut stored = None;
+    let fetch = match &answer {
         Ok(page) => {
             let is_unchanged = page.status == 304;
-            let mut stored = None;
             if !is_unchanged {
                 let mime = page.content_type.as_deref();
                 stored = Some(StoredBytes::put(knowledge, request.workspace, page.body.clone(), mime).await?);
             }
-            let fetch = json!({
+            json!({
                 "status_code": page.status, "final_url": page.final_url, "etag": page.etag.as_ref().or(begun.etag.as_ref()),
                 "last_modified": page.last_modified.as_ref().or(begun.last_modified.as_ref()),
                 "content_type": page.content_type, "bytes": stored.as_ref().map(|stored| stored.bytes),
                 "unchanged_id": begun.fetch_id.filter(|_| is_unchanged),
-            });
-            (fetch, stored.map(|stored| stored.to_json()))
+            })
         }
         Err(error) => {
             tracing::debug!(reason = error.reason(), url.id = url_id, "knowledge.fetch");
             let status = if let FetchError::Status { status, .. } = error { Some(*status) } else { None };
             let is_final = !error.is_retryable() || request.is_last_attempt;
-            (json!({ "status_code": status, "error": error.to_string(), "is_final": is_final }), None)
+            json!({ "status_code": status, "error": error.to_string(), "is_final": is_final })
         }
     };
-    let stored: Result<Value, _> = sqlx::query_scalar("select knowledge.store_fetch($1, $2, $3, $4, $5, $6)")
+    let told: Result<Value, _> = sqlx::query_scalar("select knowledge.store_fetch($1, $2, $3, $4, $5, $6)")
         .bind(request.workspace.uuid())
         .bind(url_id)
         .bind(ctx)
         .bind(&fetch)
-        .bind(&blob)
+        .bind(stored.as_ref().map(StoredBytes::to_json))
         .bind(request.trace())
         .fetch_one(knowledge.db.pool())
         .await;
-    let told = stored.map_err(|error| refused(DbError::from(error)))?;
+    let told = told.map_err(|error| refused(DbError::from(error)));
+    blobs::settle(knowledge, request.workspace, stored.as_ref(), told.as_ref().err()).await?;
+    let told = told?;
     match answer {
         Err(error) if error.is_retryable() => {
             let mut problem = Problem::new(502, Kind::Upstream, "knowledge.fetch_failed", error.to_string());

@@ -1,7 +1,7 @@
 //! WF20: reads an update and stores what it says.
 
 use kernel::{Problem, WorkspaceId};
-use platform::{DbError, wake::Topic};
+use platform::{DbError, failpoint, wake::Topic};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -37,6 +37,7 @@ async fn process_raw(knowledge: &Knowledge, request: &Request, raw_id: i64) -> R
     // It expired, or was forgotten before anybody read it.
     let Some((bot, update)) = found.filter(|(_, update)| update != &json!({})) else { return Ok(Value::Null) };
     let stored = process(knowledge, request, bot, &update).await?;
+    failpoint::hit("knowledge.facts_stored");
     let (problem, is_forgotten) = match &stored {
         Ok(data) => (None, data["forgotten"] == true),
         Err(unreadable) => (Some(unreadable.as_str()), false),

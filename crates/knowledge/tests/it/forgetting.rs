@@ -69,6 +69,88 @@ async fn a_message_that_is_forgotten_before_its_update_is_read_never_appears() {
     assert_eq!(archive.count("tg.messages").await, 0);
 }
 
+/// Message 2, which answers message 1 and quotes it.
+fn answer() -> serde_json::Value {
+    let mut answer = said(2, "понял");
+    answer["reply_to_message"] = said(1, SECRET);
+    answer["quote"] = json!({"text": SECRET, "position": 0});
+    json!({"update_id": 2, "message": answer})
+}
+
+#[tokio::test]
+async fn an_answer_that_waits_while_what_it_quotes_is_forgotten_is_not_lost() {
+    let archive = Archive::new().await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, SECRET)})).await;
+    archive.work().await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": answer()})).await;
+    forget(&archive, "message", 1).await;
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["понял"]);
+    assert_eq!(archive.ask("(select reply_to_message_id from tg.messages)").await, 1);
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_the_forgetting_brings_nothing_back() {
+    for kind in ["message", "person", "chat"] {
+        let archive = Archive::new().await;
+        // Also if what is quoted never came.
+        forget(&archive, kind, 1).await;
+        let mut update = answer();
+        update["message"]["from"]["id"] = json!(crate::world::ADMIN);
+        update["message"]["date"] = archive.ask("(select extract(epoch from platform.now())::bigint + 5)").await;
+        update["message"]["reply_to_message"]["date"] = json!(1_700_000_000);
+        archive.data("WF10", json!({"bot_id": archive.bot, "update": update})).await;
+        archive.work().await;
+        assert_eq!(archive.texts().await, ["понял"], "{kind}");
+        assert_eq!(where_it_is(&archive).await, [""; 0], "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_being_stored_while_it_is_forgotten_is_forgotten() {
+    let archive = Archive::new().await;
+    let mut storing = archive.test.db.pool().begin().await.unwrap();
+    let update = message(1, 1, SECRET);
+    let facts = json!({"kind": "message", "chat": {"chat_id": GROUP, "type": "supergroup"}, "users": [], "members": [], "message": {
+        "message_id": 1, "date": "2026-09-21T00:00:00Z", "kind": "message", "tg_user_id": MEMBER, "text": SECRET,
+        "normalized_text": SECRET, "links": [], "attachments": []}});
+    sqlx::query("select knowledge.store_facts($1, $2, $3, $4, null)")
+        .bind(archive.workspace.uuid())
+        .bind(archive.bot)
+        .bind(facts)
+        .bind(&update["message"])
+        .execute(&mut *storing)
+        .await
+        .unwrap();
+    // Whoever forgets waits for the end of the other, and sees the message.
+    let end = async {
+        while archive.ask("(select not exists (select from pg_locks where locktype = 'advisory' and not granted))").await == true
+        {
+            tokio::task::yield_now().await;
+        }
+        storing.commit().await.unwrap();
+    };
+    let (counts, ()) = tokio::join!(forget(&archive, "message", 1), end);
+    assert_eq!(counts["messages"], 1, "{counts}");
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_document_that_went_while_it_was_cut_is_not_found_and_not_a_bug() {
+    let archive = Archive::new().await;
+    for sql in [
+        "create function content.vanish() returns trigger language plpgsql as
+             $$ begin raise exception 'there is no document' using errcode = 'ZK003'; end $$",
+        "create trigger vanish before insert on kg.chunks for each row execute function content.vanish()",
+    ] {
+        archive.try_run(sql).await.unwrap();
+    }
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, "слова")})).await;
+    let ran = archive.work().await;
+    assert_eq!((&ran["failed"], archive.count("ops.jobs").await), (&json!(0), 0), "{ran}");
+}
+
 #[tokio::test]
 async fn forgetting_a_person_or_a_chat_takes_everything_of_it_and_later_messages_are_new() {
     for kind in ["person", "chat"] {

@@ -8,9 +8,13 @@ use crate::chaos::{
 pub(super) static SUBJECT: Subject = Subject {
     name: "shopbot",
     apis: 2,
+    worker_roles: "dispatcher,monitor",
+    providers: &["telegram", "max"],
+    settings: |_, _| Vec::new(),
     setup: || include_str!("setup.sql").to_owned(),
     failpoints,
     failures: &FAILURES,
+    refusals: &[],
     under_way: "select count(*) from shopbot.bot_outbox where phase = 'open'",
     // Pauses double up to five minutes. A longer wait is nobody's intention, and is left to be found. What somebody holds is
     // skipped: whoever never waits can be part of no deadlock.
