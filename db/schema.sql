@@ -1301,6 +1301,57 @@ $$;
 
 
 --
+-- Name: tenant_users; Type: TABLE; Schema: core; Owner: -
+--
+
+CREATE TABLE core.tenant_users (
+    workspace_id uuid NOT NULL,
+    tg_user_id bigint NOT NULL,
+    role text DEFAULT 'user'::text NOT NULL,
+    name text,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT tenant_user_id_positive CHECK ((tg_user_id > 0)),
+    CONSTRAINT tenant_user_name_short CHECK ((char_length(name) <= 200)),
+    CONSTRAINT tenant_user_role_known CHECK ((role = ANY (ARRAY['admin'::text, 'user'::text, 'blocked'::text])))
+);
+
+ALTER TABLE ONLY core.tenant_users FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE tenant_users; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON TABLE core.tenant_users IS 'The allowlist: nobody else gets an answer or has a private document.';
+
+
+--
+-- Name: allow_person(uuid, bigint, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.allow_person(p_workspace_id uuid, p_user_id bigint, p_role text, p_name text) RETURNS core.tenant_users
+    LANGUAGE plpgsql
+    AS $$
+declare
+    before core.tenant_users;
+    person core.tenant_users;
+begin
+    select * into before from core.tenant_users u where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
+    insert into core.tenant_users as u (workspace_id, tg_user_id, role, name)
+    values (p_workspace_id, p_user_id, coalesce(p_role, 'user'), p_name)
+    on conflict (workspace_id, tg_user_id) do update
+       set role = coalesce(p_role, u.role), name = coalesce(p_name, u.name)
+    returning * into person;
+    if before is distinct from person then
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'person_allowed', p_user_id::text, null,
+                                   jsonb_build_object('role', person.role));
+    end if;
+    return person;
+end
+$$;
+
+
+--
 -- Name: documents; Type: TABLE; Schema: content; Owner: -
 --
 
@@ -1603,6 +1654,61 @@ $$;
 
 
 --
+-- Name: count_forgetting(uuid, text, bigint, integer, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.count_forgetting(p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id integer, p_user_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $_$
+    with found as materialized (
+        select m.id from tg.messages m
+         where m.workspace_id = p_workspace_id and case p_kind
+               when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
+               when 'chat' then m.chat_id = p_chat_id
+               else m.tg_user_id = p_user_id end
+    )
+    select jsonb_build_object(
+        'messages', (select count(*) from found),
+        'documents', (select count(distinct s.document_id) from found f
+                        join content.document_sources s on (s.workspace_id, s.message_fk) = (p_workspace_id, f.id)
+                       where not exists (select from content.document_sources o
+                                          where (o.workspace_id, o.document_id) = (s.workspace_id, s.document_id)
+                                            and o.message_fk not in (select id from found))),
+        'chunks', (select count(*) from found f
+                     join content.documents d on (d.workspace_id, d.message_fk) = (p_workspace_id, f.id)
+                     join kg.chunks c on (c.workspace_id, c.document_id) = (d.workspace_id, d.id)),
+        'raw_updates', (
+            select count(*) from raw.telegram_updates r
+             where r.workspace_id = p_workspace_id and r.body <> '{}' and case p_kind
+                   when 'chat' then r.chat_id = p_chat_id
+                   when 'person' then r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath
+                   else r.chat_id = p_chat_id
+                        and (r.body @@ format('$.*.message_id == %s', p_message_id)::jsonpath
+                             or r.body @@ format('$.*.reply_to_message.message_id == %s', p_message_id)::jsonpath
+                             or r.body @@ format('$.*.pinned_message.message_id == %s', p_message_id)::jsonpath)
+                   end))
+$_$;
+
+
+--
+-- Name: disable_chat(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.disable_chat(p_workspace_id uuid, p_chat_id bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update core.tenant_chats set status = 'disabled'
+     where (workspace_id, chat_id, status) = (p_workspace_id, p_chat_id, 'active');
+    if found then
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'chat_disabled', p_chat_id::text);
+    end if;
+    return exists (select from core.tenant_chats where (workspace_id, chat_id) = (p_workspace_id, p_chat_id));
+end
+$$;
+
+
+--
 -- Name: document_context(content.documents); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1629,6 +1735,15 @@ declare
     files text[];
     blobs bigint[];
 begin
+    -- Each is locked before it is judged, in a statement of its own: whoever shares a page right now has ended, and
+    -- is seen.
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.id in (
+            select d.url_id from content.documents d
+             where d.workspace_id = p_workspace_id and d.id = any (p_document_ids))
+      order by u.id for update;
+    perform from content.documents d
+      where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) order by d.id for update;
     with removed as (
         delete from content.documents d
          where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) and d.doc_type <> 'message'
@@ -1658,12 +1773,16 @@ begin
     select array_agg(f.blob_object_id) into more from content.url_fetches f
      where f.workspace_id = p_workspace_id and f.url_id = any (p_url_ids) and f.blob_object_id is not null;
     blobs := blobs || more;
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids) order by u.id for update;
     delete from content.urls u
      where u.workspace_id = p_workspace_id and u.id = any (p_url_ids)
        and not exists (select from content.documents d where (d.workspace_id, d.url_id) = (u.workspace_id, u.id))
        -- A message whose page was not fetched yet still needs the address.
        and not exists (select from tg.message_links l
                         where (l.workspace_id, l.normalized_url) = (u.workspace_id, u.normalized_url));
+    perform from tg.files f
+      where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files) order by f.file_unique_id for update;
     with removed as (
         delete from tg.files f
          where f.workspace_id = p_workspace_id and f.file_unique_id = any (p_files)
@@ -1675,6 +1794,8 @@ begin
     )
     select array_agg(blob_object_id) into more from removed;
     blobs := blobs || more;
+    perform from content.blob_objects b
+      where b.workspace_id = p_workspace_id and b.id = any (blobs) order by b.id for update;
     with removed as (
         delete from content.blob_objects b
          where b.workspace_id = p_workspace_id and b.id = any (blobs)
@@ -1738,7 +1859,8 @@ CREATE FUNCTION knowledge.end_update(p_workspace_id uuid, p_raw_id bigint, p_pro
     AS $$
     update raw.telegram_updates
        set processed_at = platform.now(), problem = p_problem, body = case when p_is_forgotten
-           then '{}'::jsonb else body end
+           then '{}'::jsonb when knowledge.quotes_forgotten(p_workspace_id, chat_id, body)
+           then knowledge.without_quotes(body) else body end
      where (workspace_id, id) = (p_workspace_id, p_raw_id)
 $$;
 
@@ -1826,6 +1948,8 @@ CREATE FUNCTION knowledge.forget(p_workspace_id uuid, p_kind text, p_chat_id big
 declare
     found_fks bigint[];
 begin
+    -- Whoever stores facts has ended before, or begins after and sees it.
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     insert into tg.forgotten (workspace_id, kind, chat_id, subject)
     select p_workspace_id, p_kind, coalesce(case when p_kind <> 'person' then p_chat_id end, 0),
            case p_kind when 'message' then p_message_id when 'person' then p_user_id else 0 end
@@ -1897,13 +2021,20 @@ begin
     get diagnostics messages = row_count;
     pages := knowledge.drop_unreferenced(p_workspace_id, documents);
     perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
-    -- An update also tells what it answers to and what it pins. Its key stays, so that a copy is still known as one.
-    update raw.telegram_updates r set body = '{}'
-      from unnest(chats, numbers) f (chat_id, message_id)
-     where (r.workspace_id, r.chat_id) = (p_workspace_id, f.chat_id)
-       and (r.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
-            or r.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
-            or r.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath);
+    -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
+    -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.
+    with told as (
+        select x.id, bool_or(x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath) as is_own
+          from unnest(chats, numbers) f (chat_id, message_id)
+          join raw.telegram_updates x on (x.workspace_id, x.chat_id) = (p_workspace_id, f.chat_id)
+         where x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
+            or x.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
+            or x.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath
+         group by x.id
+    )
+    update raw.telegram_updates r
+       set body = case when told.is_own then '{}' else knowledge.without_quotes(r.body) end
+      from told where (r.workspace_id, r.id) = (p_workspace_id, told.id);
     get diagnostics raws = row_count;
     insert into audit.forgettings (workspace_id, kind, chat_id, asked_by, counts)
     values (p_workspace_id, p_kind, p_chat_id, p_asked_by, jsonb_build_object(
@@ -2037,17 +2168,19 @@ $$;
 
 
 --
--- Name: hold_source(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+-- Name: hold_message(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-CREATE FUNCTION knowledge.hold_source(p_workspace_id uuid, p_ctx jsonb) RETURNS void
-    LANGUAGE sql
+CREATE FUNCTION knowledge.hold_message(p_workspace_id uuid, p_ctx jsonb) RETURNS void
+    LANGUAGE plpgsql
     AS $$
-    select from tg.messages m
-     where (m.workspace_id, m.id) = (p_workspace_id, (
-           select v.message_fk from tg.message_versions v
-            where (v.workspace_id, v.id) = (p_workspace_id, (p_ctx ->> 'message_version_id')::bigint)))
-       for share
+begin
+    perform from tg.messages m
+      where (m.workspace_id, m.id) = (p_workspace_id, (
+            select v.message_fk from tg.message_versions v
+             where (v.workspace_id, v.id) = (p_workspace_id, (p_ctx ->> 'message_version_id')::bigint)))
+        for share;
+end
 $$;
 
 
@@ -2069,6 +2202,14 @@ begin
     if message.kind = 'service' then
         return '{"url_jobs": [], "file_jobs": []}';
     end if;
+
+    -- The addresses of all its versions, in one order: two messages may exchange their links.
+    perform from content.urls u
+      where u.workspace_id = p_workspace_id and u.normalized_url in (
+            select l.normalized_url from tg.message_versions v
+              join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
+             where (v.workspace_id, v.message_fk) = (p_workspace_id, p_message_fk))
+      order by u.id for update;
 
     -- A command is for the bot, not for the archive.
     if coalesce(version.normalized_text, '') = '' or version.normalized_text ~ '^/[a-zA-Z]' then
@@ -2139,6 +2280,8 @@ declare
     sender constant bigint := (p_message ->> 'tg_user_id')::bigint;
     sent constant timestamptz := (p_message ->> 'date')::timestamptz;
     said constant timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, sent);
+    has_file constant boolean := coalesce((p_message ->> 'has_file')::boolean,
+                                          p_message -> 'attachments' is distinct from '[]');
     message tg.messages;
 begin
     if not exists (select from knowledge.audience_of(p_workspace_id, p_chat_id, p_chat_type, sender)) then
@@ -2157,7 +2300,13 @@ begin
         return 'taken';
     elsif exists (select from tg.message_versions v
                    where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) and v.said_at >= said) then
-        return 'known';
+        return case when has_file and exists (
+            select from tg.message_versions v
+             where (v.workspace_id, v.id, v.said_at) = (p_workspace_id, message.current_version_id, said)
+               and v.payload -> 'imported' = 'true'
+               and not exists (select from tg.message_attachments a
+                                where (a.workspace_id, a.message_version_id) = (v.workspace_id, v.id)))
+            then 'newer' else 'known' end;
     end if;
     return 'newer';
 end
@@ -2599,6 +2748,24 @@ $$;
 
 
 --
+-- Name: quotes_forgotten(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.quotes_forgotten(p_workspace_id uuid, p_chat_id bigint, p_body jsonb) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $_$
+    select exists (
+        select from jsonb_each(p_body) u cross join unnest('{reply_to_message,pinned_message}'::text[]) q
+         cross join lateral (select u.value -> q as quoted) m
+         where jsonb_typeof(m.quoted) = 'object' and m.quoted ->> 'message_id' ~ '^[0-9]{1,9}$'
+           and knowledge.is_forgotten(
+               p_workspace_id, p_chat_id, (m.quoted ->> 'message_id')::int,
+               case when m.quoted #>> '{from,id}' ~ '^[0-9]{1,18}$' then (m.quoted #>> '{from,id}')::bigint end,
+               case when m.quoted ->> 'date' ~ '^[0-9]{1,11}$' then to_timestamp((m.quoted ->> 'date')::bigint) end))
+$_$;
+
+
+--
 -- Name: record_reply(uuid, uuid, text, text, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2740,7 +2907,7 @@ CREATE FUNCTION knowledge.share_page(p_workspace_id uuid, p_url_id bigint, p_ctx
 declare
     blob_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
     -- The address is locked, so that it does not go before the document refers to it.
     perform from content.urls u where (u.workspace_id, u.id) = (p_workspace_id, p_url_id) for share;
     select f.blob_object_id into blob_id from content.url_fetches f
@@ -2854,7 +3021,8 @@ declare
     file tg.files;
     document_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
+    perform from tg.files f where (f.workspace_id, f.file_unique_id) = (p_workspace_id, unique_id) for update;
     if p_blob is not null then
         blob_id := knowledge.put_blob(p_workspace_id, p_blob);
     end if;
@@ -2929,6 +3097,12 @@ begin
     if of_chat is null then
         return said;
     end if;
+    -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
+    if message #>> '{command,name}' = 'forget' then
+        perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
+    else
+        perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
+    end if;
     insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
     values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
             coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
@@ -2993,7 +3167,7 @@ declare
     blob_id bigint;
     document_id bigint;
 begin
-    perform knowledge.hold_source(p_workspace_id, p_ctx);
+    perform knowledge.hold_message(p_workspace_id, p_ctx);
     update content.urls set busy_until = null where (workspace_id, id) = (p_workspace_id, p_url_id);
     if not found then
         raise exception 'there is no address %', p_url_id using errcode = 'ZK003';
@@ -3320,6 +3494,23 @@ CREATE FUNCTION knowledge.told_document(p_workspace_id uuid, p_document_id bigin
     AS $$
     select jsonb_build_object('document_id', p_document_id, 'status', (
         select d.status from content.documents d where (d.workspace_id, d.id) = (p_workspace_id, p_document_id)))
+$$;
+
+
+--
+-- Name: without_quotes(jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.without_quotes(p_body jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select coalesce(jsonb_object_agg(key, case when jsonb_typeof(value) <> 'object' then value else
+               (value - '{reply_to_message,pinned_message,external_reply,quote}'::text[])
+               || coalesce((
+                   select jsonb_object_agg(q, jsonb_build_object('message_id', value #> array[q, 'message_id']))
+                     from unnest('{reply_to_message,pinned_message}'::text[]) q
+                    where value #> array[q, 'message_id'] is not null), '{}') end), '{}')
+      from jsonb_each(p_body)
 $$;
 
 
@@ -13248,31 +13439,6 @@ ALTER TABLE ONLY core.tenant_chats FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.tenant_chats IS 'Groups and channels whose content is kept. Before a chat is registered only the raw update is stored, and it expires.';
-
-
---
--- Name: tenant_users; Type: TABLE; Schema: core; Owner: -
---
-
-CREATE TABLE core.tenant_users (
-    workspace_id uuid NOT NULL,
-    tg_user_id bigint NOT NULL,
-    role text DEFAULT 'user'::text NOT NULL,
-    name text,
-    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    CONSTRAINT tenant_user_id_positive CHECK ((tg_user_id > 0)),
-    CONSTRAINT tenant_user_name_short CHECK ((char_length(name) <= 200)),
-    CONSTRAINT tenant_user_role_known CHECK ((role = ANY (ARRAY['admin'::text, 'user'::text, 'blocked'::text])))
-);
-
-ALTER TABLE ONLY core.tenant_users FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE tenant_users; Type: COMMENT; Schema: core; Owner: -
---
-
-COMMENT ON TABLE core.tenant_users IS 'The allowlist: nobody else gets an answer or has a private document.';
 
 
 --

@@ -84,7 +84,7 @@ pub async fn document(tx: &mut PgConnection, document_id: i64) -> Result<Option<
 }
 
 #[derive(Debug, FromRow)]
-pub struct ChatRead {
+pub struct ArchivedChat {
     pub chat_id: i64,
     pub title: Option<String>,
     pub status: String,
@@ -95,7 +95,7 @@ pub struct ChatRead {
     pub policy: Value,
 }
 
-pub async fn chats(tx: &mut PgConnection) -> Result<Vec<ChatRead>, DbError> {
+pub async fn chats(tx: &mut PgConnection) -> Result<Vec<ArchivedChat>, DbError> {
     let query = "select t.chat_id, c.title, t.status, coalesce(c.bot_is_here, false) as bot_is_here,
                         (select count(*) from tg.chat_memberships_current m
                           where (m.workspace_id, m.chat_id, m.is_member) = (t.workspace_id, t.chat_id, true)) as members,

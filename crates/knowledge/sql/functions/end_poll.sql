@@ -1,5 +1,5 @@
--- Notes up to which update a bot's updates are stored: the next poll confirms them. p_update_id null gives the turn back
--- and changes nothing else. A holder that lost its turn changes nothing.
+-- Notes up to which update a bot's updates are stored: the next poll confirms them. p_update_id null gives the turn
+-- back and changes nothing else. A holder that lost its turn changes nothing.
 create or replace function knowledge.end_poll(
     p_workspace_id uuid, p_bot_id uuid, p_token text, p_update_id bigint
 ) returns void language sql as $$

@@ -1,5 +1,5 @@
--- Forgets a page in every chat of a workspace: its documents, chunks, vectors, fetches and bytes, in one transaction. The
--- messages that link it stay. The audit keeps that it happened, not which page it was. Returns counts.
+-- Forgets a page in every chat of a workspace: its documents, chunks, vectors, fetches and bytes, in one transaction.
+-- The messages that link it stay. The audit keeps that it happened, not which page it was. Returns counts.
 create or replace function knowledge.forget_url(p_workspace_id uuid, p_normalized_url text, p_asked_by text)
 returns jsonb language plpgsql as $$
 declare

@@ -10,7 +10,8 @@ begin
     chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
     version_id := (p_ctx ->> 'message_version_id')::bigint;
     select a.visibility into visibility
-      from knowledge.audience_of(p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
+      from knowledge.audience_of(
+           p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
     if visibility is null then
         raise exception 'this chat is not registered, or this person is not on the allowlist' using errcode = 'ZK004';
     end if;

@@ -1,6 +1,6 @@
 -- WF11: what the watchdog saw of a bot and did, in one transaction: the snapshot, the events and the state.
--- p_seen is {url, pending, last_error, last_error_at, verdict}, p_state {mode, username, failures, last_error}, p_events
--- [{event, details}]. Returns snapshot_id, event_ids, mode, verdict.
+-- p_seen is {url, pending, last_error, last_error_at, verdict}, p_state {mode, username, failures, last_error},
+-- p_events [{event, details}]. Returns snapshot_id, event_ids, mode, verdict.
 create or replace function knowledge.note_transport(
     p_workspace_id uuid, p_bot_id uuid, p_seen jsonb, p_state jsonb, p_events jsonb
 ) returns jsonb language plpgsql as $$

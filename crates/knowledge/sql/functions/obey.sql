@@ -30,7 +30,8 @@ begin
         if command in ('register', 'unregister', 'forget', 'help', 'start') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat, null, null,
-                'Извините, этот бот отвечает только участникам рабочего пространства. Обратитесь к его администратору.');
+                'Извините, этот бот отвечает только участникам рабочего пространства.'
+                ' Обратитесь к его администратору.');
         end if;
         return;
     end if;

@@ -47,7 +47,8 @@ begin
     if p_problem is not null then
         -- A page that could be read before is not lost because it cannot be reached now.
         update content.documents d
-           set error = p_problem, updated_at = platform.now(), status = case when p_is_final then 'error' else 'pending' end
+           set error = p_problem, updated_at = platform.now(),
+               status = case when p_is_final then 'error' else 'pending' end
          where (d.workspace_id, d.id) = (p_workspace_id, document.id) and d.status <> 'done';
     elsif document.blob_object_id is distinct from p_blob_id or document.status = 'error' then
         update content.documents d

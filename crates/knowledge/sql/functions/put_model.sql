@@ -13,7 +13,8 @@ begin
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
     insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, state)
     select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
-           case when exists (select from kg.embedding_models a where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
+           case when exists (select from kg.embedding_models a
+                              where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
                 then 'filling' else 'active' end
     on conflict on constraint model_is_there_once do update
        set state = case when m.state = 'retired' then 'filling' else m.state end

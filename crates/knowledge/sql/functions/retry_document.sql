@@ -18,8 +18,8 @@ begin
      where (d.workspace_id, d.id) = (p_workspace_id, p_document_id);
     perform ops.append_journal(p_workspace_id, 'knowledge', 'document_retried', p_document_id::text, p_trace_id);
     if document.blob_object_id is not null then
-        return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id), null,
-                               null, p_trace_id);
+        return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id),
+                               null, null, p_trace_id);
     end if;
     ctx := jsonb_build_object('chat_id', document.chat_id, 'visibility', document.visibility,
                               'dm_owner_user_id', document.dm_owner_user_id,

@@ -1,6 +1,7 @@
 -- WF40: the chunks of a document, and the job that embeds them. Guarantees: chunks of a text that is not the document's
 -- any more (p_version) change nothing; a chat whose policy lets nothing be found has none; cutting again gives the same
--- rows with the same ids; what a shorter text has no place for goes. p_chunks is [{text, text_sha256, start, end, mark}].
+-- rows with the same ids; what a shorter text has no place for goes.
+-- p_chunks is [{text, text_sha256, start, end, mark}].
 create or replace function knowledge.store_chunks(
     p_workspace_id uuid, p_document_id bigint, p_version int, p_token_count int, p_chunks jsonb, p_trace_id text
 ) returns int language plpgsql as $$

@@ -1,6 +1,7 @@
 -- WF31: what came of one attempt at a page, in one transaction: the fetch, the blob, the document of the audience and
--- its job. p_fetch is {status_code, final_url, etag, last_modified, content_type, bytes, error, is_final, unchanged_id},
--- where unchanged_id is the fetch whose bytes are still the page's; p_blob is null without bytes. Returns url_fetch_id,
+-- its job.
+-- p_fetch is {status_code, final_url, etag, last_modified, content_type, bytes, error, is_final, unchanged_id}, where
+-- unchanged_id is the fetch whose bytes are still the page's; p_blob is null without bytes. Returns url_fetch_id,
 -- document_id and status. Raises ZK003 if the address went meanwhile, ZK004 for an audience that cannot be.
 create or replace function knowledge.store_fetch(
     p_workspace_id uuid, p_url_id bigint, p_ctx jsonb, p_fetch jsonb, p_blob jsonb, p_trace_id text

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use platform::console::{Cell, Tone, escape, table};
 
 use super::{ADDRESS, ROWS, command, document_tone};
-use crate::reads::{ChatRead, DocumentFilter, DocumentRead, STATUSES, TransportMoment, TransportRead};
+use crate::reads::{ArchivedChat, DocumentFilter, DocumentRead, STATUSES, TransportMoment, TransportRead};
 
 /// What the page shows.
 pub(super) struct KnowledgeOverview {
-    pub(super) chats: Vec<ChatRead>,
+    pub(super) chats: Vec<ArchivedChat>,
     pub(super) transports: Vec<TransportRead>,
     pub(super) moments: Vec<TransportMoment>,
     pub(super) documents: Vec<DocumentRead>,
@@ -30,7 +30,7 @@ pub(super) fn region(page: &KnowledgeOverview, filter: &DocumentFilter, workspac
     html
 }
 
-fn chats(chats: &[ChatRead], workspace: &str) -> String {
+fn chats(chats: &[ArchivedChat], workspace: &str) -> String {
     if chats.is_empty() {
         let register = command("chat register CHAT_ID", workspace);
         return format!(r#"<section class="panel"><p class="empty">No chat is registered yet.</p>{register}</section>"#);
@@ -39,7 +39,7 @@ fn chats(chats: &[ChatRead], workspace: &str) -> String {
     table("Chats and their policies", columns, chats.iter().map(chat))
 }
 
-fn chat(chat: &ChatRead) -> [Cell; 10] {
+fn chat(chat: &ArchivedChat) -> [Cell; 10] {
     let title = chat.title.clone().unwrap_or_else(|| chat.chat_id.to_string());
     let (status, tone) = match (chat.status.as_str(), chat.bot_is_here) {
         ("active", true) => ("active", Tone::Good),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Knowledge, manage,
-    reads::{self, ChatRead, DocumentFilter, DocumentRead, STATUSES},
+    reads::{self, ArchivedChat, DocumentFilter, DocumentRead, STATUSES},
     scopes,
 };
 
@@ -77,7 +77,7 @@ pub(super) async fn list_chats(ctx: Ctx) -> Result<impl IntoResponse, Failure> {
     Ok(Answer::ok(json!({ "chats": rows })))
 }
 
-fn told_chat(chat: &ChatRead) -> Value {
+fn told_chat(chat: &ArchivedChat) -> Value {
     let mut policy = chat.policy.clone();
     if let Some(policy) = policy.as_object_mut() {
         policy.retain(|key, _| key.starts_with("allow_") || key.starts_with("retention_"));
