@@ -19,8 +19,9 @@ impl Archive {
 
 fn shared(update_id: i64, file: &Value) -> Value {
     let mut body = said(update_id, "");
-    body.as_object_mut().unwrap().remove("text");
-    body.as_object_mut().unwrap().extend(file["message"].as_object().unwrap().clone());
+    let fields = body.as_object_mut().expect("an object");
+    fields.remove("text");
+    fields.extend(file["message"].as_object().expect("fields of a message").clone());
     json!({ "update_id": update_id, "message": body })
 }
 

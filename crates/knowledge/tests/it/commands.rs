@@ -50,7 +50,7 @@ async fn an_admin_registers_a_chat_by_a_command_and_what_is_said_from_then_on_is
     archive.process(&command(6, NEW, MEMBER, "после отключения", None)).await;
     archive.work().await;
     assert_eq!(archive.texts().await, ["после регистрации"]);
-    let replies = archive.list("select text from knowledge.replies order by created_at, reply_id").await;
+    let replies = archive.list("select text from knowledge.replies order by reply_to_message_id").await;
     assert_eq!(replies.len(), 3, "{replies:?}");
     assert!(replies[0].as_str().unwrap().contains("администратор") && replies[1].as_str().unwrap().starts_with("Чат подключён"));
 }

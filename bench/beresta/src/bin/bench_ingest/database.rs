@@ -18,7 +18,7 @@ const LOADED_FROM: i64 = 1_000_000_000;
 const VECTORS: i64 = 500;
 const LOAD: [&str; 6] = [
     "create temp table pool as
-     select n, (select array_agg(random() - 0.5 + n * 0) from generate_series(1, 1536))::vector::halfvec(1536) as vector
+     select n, (select array_agg(random() - 0.5 + (n + g) * 0) from generate_series(1, 1536) g)::vector::halfvec(1536) as vector
        from generate_series(0, {vectors} - 1) n",
     "insert into tg.messages (workspace_id, chat_id, message_id, kind, date, tg_user_id)
      select w.workspace_id, {chat}, {from} + n, 'message', platform.now() - n * interval '1 second', {person}
