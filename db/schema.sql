@@ -2158,7 +2158,8 @@ begin
     chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
     version_id := (p_ctx ->> 'message_version_id')::bigint;
     select a.visibility into visibility
-      from knowledge.audience_of(p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
+      from knowledge.audience_of(
+           p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
     if visibility is null then
         raise exception 'this chat is not registered, or this person is not on the allowlist' using errcode = 'ZK004';
     end if;
@@ -2469,7 +2470,8 @@ begin
         if command in ('register', 'unregister', 'forget', 'help', 'start') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat, null, null,
-                'Извините, этот бот отвечает только участникам рабочего пространства. Обратитесь к его администратору.');
+                'Извините, этот бот отвечает только участникам рабочего пространства.'
+                ' Обратитесь к его администратору.');
         end if;
         return;
     end if;
@@ -2687,7 +2689,8 @@ begin
     if p_problem is not null then
         -- A page that could be read before is not lost because it cannot be reached now.
         update content.documents d
-           set error = p_problem, updated_at = platform.now(), status = case when p_is_final then 'error' else 'pending' end
+           set error = p_problem, updated_at = platform.now(),
+               status = case when p_is_final then 'error' else 'pending' end
          where (d.workspace_id, d.id) = (p_workspace_id, document.id) and d.status <> 'done';
     elsif document.blob_object_id is distinct from p_blob_id or document.status = 'error' then
         update content.documents d
@@ -2720,7 +2723,8 @@ begin
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
     insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, state)
     select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
-           case when exists (select from kg.embedding_models a where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
+           case when exists (select from kg.embedding_models a
+                              where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
                 then 'filling' else 'active' end
     on conflict on constraint model_is_there_once do update
        set state = case when m.state = 'retired' then 'filling' else m.state end
@@ -2836,8 +2840,8 @@ begin
      where (d.workspace_id, d.id) = (p_workspace_id, p_document_id);
     perform ops.append_journal(p_workspace_id, 'knowledge', 'document_retried', p_document_id::text, p_trace_id);
     if document.blob_object_id is not null then
-        return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id), null,
-                               null, p_trace_id);
+        return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id),
+                               null, null, p_trace_id);
     end if;
     ctx := jsonb_build_object('chat_id', document.chat_id, 'visibility', document.visibility,
                               'dm_owner_user_id', document.dm_owner_user_id,
