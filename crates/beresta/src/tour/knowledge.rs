@@ -17,6 +17,17 @@ const PAGE: &str = "<html><head><title>Правила ярмарки</title></he
     <p>Участники приезжают к восьми утра и занимают свои места до открытия. Электричество есть у каждого стенда, удлинители нужно привезти с собой.</p>
     <p>Торговля идёт до шести вечера, после этого стенды разбирают сами участники.</p></article></body></html>";
 
+/// Restricts documents `d` to what a version of a message shares. A file that was shared before keeps its document.
+macro_rules! shared_by {
+    ($version:literal) => {
+        concat!(
+            "join content.document_sources s on (s.workspace_id, s.document_id) = (d.workspace_id, d.id)
+             join tg.message_versions v on (v.workspace_id, v.message_fk) = (s.workspace_id, s.message_fk) and v.id = ",
+            $version
+        )
+    };
+}
+
 pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // Messages of this run only.
@@ -72,12 +83,15 @@ impl KnowledgeGuest<'_> {
         let version = self.say(5, message).await?;
         let started = Instant::now();
         loop {
-            let row: Option<(String, Option<String>)> = sqlx::query_as(
-                "select status, coalesce(text, error) from content.documents where workspace_id = $1 and message_version_id = $2 and doc_type = 'file'")
-                .bind(self.tour.credentials.workspace_id.uuid())
-                .bind(version["message_version_id"].as_i64())
-                .fetch_optional(self.tour.app.db.pool())
-                .await?;
+            let row: Option<(String, Option<String>)> = sqlx::query_as(concat!(
+                "select d.status, coalesce(d.text, d.error) from content.documents d ",
+                shared_by!("$2"),
+                " where d.workspace_id = $1 and d.doc_type = 'file'"
+            ))
+            .bind(self.tour.credentials.workspace_id.uuid())
+            .bind(version["message_version_id"].as_i64())
+            .fetch_optional(self.tour.app.db.pool())
+            .await?;
             match row {
                 Some((status, Some(text))) if status == "done" => {
                     ensure!(text.to_lowercase().contains("ярмарка"), "it was read as `{text}`");
@@ -185,12 +199,13 @@ impl KnowledgeGuest<'_> {
     async fn read(&self, version: &Value, words: &str) -> Result<(Option<String>, i64)> {
         let started = Instant::now();
         loop {
-            let row: Option<(Option<Value>, i64)> = sqlx::query_as(
+            let row: Option<(Option<Value>, i64)> = sqlx::query_as(concat!(
                 "select c.mark, length(d.text)::bigint from content.documents d
                    join kg.chunks c on (c.workspace_id, c.document_id) = (d.workspace_id, d.id)
-                   join kg.chunk_embeddings_1536 e on (e.workspace_id, e.chunk_id) = (c.workspace_id, c.id)
-                  where d.workspace_id = $1 and d.doc_type = 'file' and d.message_version_id = $2 and c.text like $3 limit 1",
-            )
+                   join kg.chunk_embeddings_1536 e on (e.workspace_id, e.chunk_id) = (c.workspace_id, c.id) ",
+                shared_by!("$2"),
+                " where d.workspace_id = $1 and d.doc_type = 'file' and c.text like $3 limit 1"
+            ))
             .bind(self.tour.credentials.workspace_id.uuid())
             .bind(version["message_version_id"].as_i64())
             .bind(format!("%{words}%"))
