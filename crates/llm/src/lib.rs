@@ -21,7 +21,7 @@ pub use embed::{DIMENSIONS, EmbedTask, Embedder, EmbeddingModel};
 pub use gemini::{
     GEMINI_AUDIO_BYTES_MAX, GEMINI_BATCH_MAX, GEMINI_INPUT_TOKENS_MAX, GeminiAnswerer, GeminiEmbedder, GeminiTranscriber,
 };
-pub use local::{BucketCountError, BucketWeights, LocalEmbedder};
+pub use local::{BucketCountError, BucketWeights, LocalEmbedder, TextWord, WordReader, feature_hash, normal_form};
 pub use openai::{
     OPENAI_AUDIO_BYTES_MAX, OPENAI_BATCH_MAX, OPENAI_INPUT_TOKENS_MAX, OPENAI_REQUEST_TOKENS_MAX, OpenAiAnswerOptions,
     OpenAiAnswerer, OpenAiAudioOptions, OpenAiEmbedOptions, OpenAiEmbedder, OpenAiTranscriber, TranscriptFormat,

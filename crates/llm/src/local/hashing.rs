@@ -9,7 +9,7 @@ const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// The hash of a feature: what it is made of, kept apart, so that a pair of words is not the word between them.
-pub(super) fn feature(kind: u8, parts: &[&str]) -> u64 {
+pub fn feature(kind: u8, parts: &[&str]) -> u64 {
     let mut hash = step(FNV_OFFSET, kind);
     for part in parts {
         hash = part.bytes().fold(hash, step);

@@ -12,12 +12,15 @@ mod words;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub use self::weights::{BucketCountError, BucketWeights};
-use self::words::{TextWord, WordReader};
+pub use self::{
+    hashing::feature as feature_hash,
+    weights::{BucketCountError, BucketWeights},
+    words::{TextWord, WordReader, normal_form},
+};
 use crate::embed::{DIMENSIONS, EmbedTask};
 
 /// The name of the space that the vectors are in.
-pub(crate) const MODEL: &str = "hashed-words-1";
+pub(crate) const MODEL: &str = "hashed-words-2";
 
 /// The kinds of features, with what one of them adds. A word counts fully; its neighbourhood and its pieces support it.
 const STEM: u8 = b'w';
@@ -57,7 +60,7 @@ impl LocalEmbedder {
     /// The buckets that the words of a text fall into, each once and in order: what the table of document frequencies
     /// counts. Pieces and pairs do not count; a long text has some of them in every bucket.
     pub fn word_buckets(text: &str) -> Vec<usize> {
-        let words = WordReader::new().words(&words::normal_form(text));
+        let words = WordReader::new().words(&normal_form(text));
         let mut buckets: Vec<usize> = words.iter().map(|word| hashing::bucket(hashing::feature(STEM, &[&word.stem]))).collect();
         buckets.sort_unstable();
         buckets.dedup();
@@ -96,7 +99,7 @@ struct HashedFeature {
 
 /// The features in the order of their hashes: sums of floating-point numbers depend on the order.
 fn features(text: &str) -> BTreeMap<u64, HashedFeature> {
-    let normal = words::normal_form(text);
+    let normal = normal_form(text);
     let words = WordReader::new().words(&normal);
     let mut features = Features::default();
     for word in &words {

@@ -20,26 +20,28 @@ const FUNCTION_WORDS: &str = "
     или им их к как какая какие какой когда которая которые который кто ли меня мне может мой мы на над нам нас не него
     нее нет ни них но ну о об один он она они оно от очень по под при про с со так также там то только том у уже чего
     чем что чтобы эта эти это этой этот я
+    сколько почему зачем откуда куда почем какого какому каком каким какими каких какую какое чей чья чье чьи кого кому кем
 ";
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TextWord {
+pub struct TextWord {
     /// As it was written, in the normal form.
-    pub(super) form: String,
+    pub form: String,
     /// What its inflections share.
-    pub(super) stem: String,
-    pub(super) is_function: bool,
+    pub stem: String,
+    pub is_function: bool,
 }
 
-pub(super) struct WordReader {
+/// Reads the words of a text, for vectors and for the index of words alike.
+pub struct WordReader {
     function_words: &'static HashSet<&'static str>,
     russian: Stemmer,
     english: Stemmer,
 }
 
 impl WordReader {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         static FUNCTION_WORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| FUNCTION_WORDS.split_whitespace().collect());
         Self {
             function_words: &FUNCTION_WORD_SET,
@@ -49,7 +51,7 @@ impl WordReader {
     }
 
     /// The words of a text that is in the normal form.
-    pub(super) fn words(&self, normal: &str) -> Vec<TextWord> {
+    pub fn words(&self, normal: &str) -> Vec<TextWord> {
         let runs = normal.split(|letter: char| !letter.is_alphanumeric() && !is_combining_mark(letter));
         runs.filter(|run| run.contains(char::is_alphanumeric)).map(|run| self.word(run)).collect()
     }
@@ -69,7 +71,7 @@ impl WordReader {
 }
 
 /// The form in which texts are compared.
-pub(super) fn normal_form(text: &str) -> String {
+pub fn normal_form(text: &str) -> String {
     let mut base = ' ';
     // Decomposed first: a stress mark is then always a mark of its own, wherever the keyboard had put it.
     let plain = text.nfd().filter(|&letter| {

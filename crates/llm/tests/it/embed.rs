@@ -162,7 +162,7 @@ async fn an_embedder_says_in_which_space_its_vectors_are() {
     let fake = Fake::start(gemini_vectors).await;
     let e5 = OpenAiEmbedOptions { document_prefix: "passage: ".into(), query_prefix: "query: ".into(), ..options() };
     for (embedder, provider, model, document, query) in [
-        (LocalEmbedder::new().into(), "local", "hashed-words-1", "", ""),
+        (LocalEmbedder::new().into(), "local", "hashed-words-2", "", ""),
         (fake.gemini_embedder(), "gemini", "gemini-embedding-001", "RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"),
         (fake.openai_embedder(e5), "openai", "text-embedding-3-small", "passage: ", "query: "),
     ] {
