@@ -107,6 +107,17 @@ impl Telegram {
         }
     }
 
+    /// Shows for some seconds that the bot is writing.
+    pub async fn send_typing(&self, token: &Secret, chat_id: i64, thread_id: Option<i64>) -> Result<(), AdapterError> {
+        let mut call = TelegramCall::new("sendChatAction");
+        call.set("chat_id", chat_id);
+        call.set("action", "typing");
+        if let Some(thread_id) = thread_id {
+            call.set("message_thread_id", thread_id);
+        }
+        self.ask(token, call).await.map(drop)
+    }
+
     pub async fn get_file(&self, token: &Secret, file_id: &str) -> Result<FilePlace, AdapterError> {
         let mut call = TelegramCall::new("getFile");
         call.set("file_id", file_id);
