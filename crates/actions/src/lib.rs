@@ -11,6 +11,7 @@ mod streams;
 
 pub mod glance;
 pub mod http;
+pub mod own;
 pub mod reads;
 pub mod retention;
 pub mod scopes;
