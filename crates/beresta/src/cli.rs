@@ -81,6 +81,11 @@ impl DataPlace {
     pub(crate) fn config(&self) -> Result<Config> {
         Config::load(&self.flags())
     }
+
+    /// With settings that other flags of the command decide.
+    pub(crate) fn config_with(&self, settings: Vec<(&'static str, Option<String>)>) -> Result<Config> {
+        Config::load(&[self.flags(), settings].concat())
+    }
 }
 
 #[derive(Args)]

@@ -120,6 +120,7 @@ pub(crate) struct Config {
     pub(crate) actions: actions::ActionsSettings,
     pub(crate) planner: planner::PlannerSettings,
     pub(crate) models: Models,
+    pub(crate) membership_proof_max: Duration,
 }
 
 impl Config {
@@ -232,6 +233,7 @@ fn config(values: &Values) -> Result<Config> {
         actions: actions::ActionsSettings::read(values)?,
         planner: planner::PlannerSettings::read(values)?,
         models: Models::read(values)?,
+        membership_proof_max: values.span("membership_proof_minutes", 60.0)?,
         providers: vec![
             provider("telegram", "telegram_base_url", "telegram_ca_bundle")?,
             provider("max", "max_base_url", "max_ca_bundle")?,

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod adding_a_module;
 mod alerts;
+mod answering;
 mod cli;
 mod commands;
 mod config;

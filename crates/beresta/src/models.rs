@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use kernel::{Secret, SecretRef};
 use llm::{
-    Embedder, GeminiEmbedder, GeminiSettings, GeminiTranscriber, LocalEmbedder, OpenAiAudioOptions, OpenAiEmbedOptions,
-    OpenAiEmbedder, OpenAiSettings, OpenAiTranscriber, Transcriber,
+    Answerer, Embedder, GeminiAnswerer, GeminiEmbedder, GeminiSettings, GeminiTranscriber, LocalEmbedder, OpenAiAnswerOptions,
+    OpenAiAnswerer, OpenAiAudioOptions, OpenAiEmbedOptions, OpenAiEmbedder, OpenAiSettings, OpenAiTranscriber, Transcriber,
 };
 use platform::settings::{Setting, Values, setting};
 
@@ -44,6 +44,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "ask the server for 1536 numbers, or pad the shorter vectors of a server of your own",
     ),
     setting("transcriber", "BERESTA_TRANSCRIBER", "none", "who transcribes recordings: none, openai or gemini"),
+    setting(
+        "answerer",
+        "BERESTA_ANSWERER",
+        "none",
+        "who writes answers from what was found: none (sentences of the sources, no network), gemini or openai",
+    ),
+    setting("answerer_model", "BERESTA_ANSWERER_MODEL", "", "its model; gemini-2.5-flash or gpt-4o-mini if not set"),
     setting("transcriber_model", "BERESTA_TRANSCRIBER_MODEL", "", "its model; whisper-1 or gemini-2.5-flash if not set"),
 ];
 
@@ -52,12 +59,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
 pub(crate) struct Models {
     pub(crate) embedder: Embedder,
     pub(crate) transcriber: Option<Transcriber>,
+    pub(crate) answerer: Option<Answerer>,
 }
 
 impl Models {
     /// No network and no model file.
     pub(crate) fn offline() -> Self {
-        Self { embedder: LocalEmbedder::new().into(), transcriber: None }
+        Self { embedder: LocalEmbedder::new().into(), transcriber: None, answerer: None }
     }
 
     pub(crate) fn read(values: &Values) -> Result<Self> {
@@ -88,8 +96,22 @@ impl Models {
             }
             _ => None,
         };
-        Ok(Self { embedder, transcriber })
+        Ok(Self { embedder, transcriber, answerer: answerer(values)? })
     }
+}
+
+fn answerer(values: &Values) -> Result<Option<Answerer>> {
+    let provider = values.parsed("answerer", "none, gemini or openai", |value| {
+        ["none", "gemini", "openai"].into_iter().find(|known| *known == value)
+    })?;
+    Ok(match provider {
+        "gemini" => Some(GeminiAnswerer::new(gemini(values, "answerer_model", "gemini-2.5-flash")?)?.into()),
+        "openai" => {
+            let settings = openai(values, "answerer_model", "gpt-4o-mini")?;
+            Some(OpenAiAnswerer::new(settings, OpenAiAnswerOptions::default())?.into())
+        }
+        _ => None,
+    })
 }
 
 fn gemini(values: &Values, model: &str, default: &str) -> Result<GeminiSettings> {

@@ -86,7 +86,7 @@ mod tests {
         let modules = ["knowledge", "planner", "platform", "posting", "shopbot", "webhooks"];
         let read = modules.map(|module| format!("{module}:read"));
         let write = modules.map(|module| format!("{module}:write"));
-        assert_eq!(of(Bundle::Workflows), BTreeSet::from(["knowledge:run"]));
+        assert_eq!(of(Bundle::Workflows), BTreeSet::from(["knowledge:run", "knowledge:search"]));
         assert_eq!(of(Bundle::Console), BTreeSet::from(["chat:watch", "console:view"]));
         assert_eq!(of(Bundle::Read), read.iter().map(String::as_str).chain(["chat:watch"]).collect());
         assert_eq!(of(Bundle::Write), write.iter().map(String::as_str).chain(["chat:write"]).collect());

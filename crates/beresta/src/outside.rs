@@ -1,5 +1,7 @@
 //! The ways out of this process: the messengers and the fetcher, made once from the configuration.
 
+use std::{sync::Arc, time::Duration};
+
 use anyhow::{Context, Result};
 use extract::{ExtractLimits, Extractor};
 use knowledge::Knowledge;
@@ -13,7 +15,7 @@ use webhooks::{
     sender::WebhookDeliveries,
 };
 
-use crate::{alerts::MessengersAndMail, config::Config, models::Models};
+use crate::{alerts::MessengersAndMail, answering::AnswersInChats, config::Config, models::Models};
 
 /// The hidden command that reads one foreign file and ends.
 pub(crate) const EXTRACT_COMMAND: &str = "extract-child";
@@ -28,6 +30,7 @@ pub(crate) struct Outside {
     /// The tokens of the bots, and the secrets of webhooks.
     pub(crate) secrets: Secrets,
     models: Models,
+    membership_proof_max: Duration,
     extractor: Extractor,
 }
 
@@ -51,6 +54,7 @@ impl Outside {
             webhook_fetcher: webhooks::sender::fetcher(config.fetch_allow.clone())?,
             secrets: Secrets::default(),
             models: config.models.clone(),
+            membership_proof_max: config.membership_proof_max,
             extractor: Extractor::new(program, vec![EXTRACT_COMMAND.to_owned()], ExtractLimits::default()),
         })
     }
@@ -73,6 +77,9 @@ impl Outside {
             extractor: self.extractor.clone(),
             embedder: self.models.embedder.clone(),
             transcriber: self.models.transcriber.clone(),
+            answerer: self.models.answerer.clone(),
+            activity: Arc::new(AnswersInChats { db: db.clone() }),
+            membership_proof_max: self.membership_proof_max,
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A type of job, the workflow that it runs, and how many run at once in a process.
-const TYPES: [(&str, &str, usize); 7] = [
+const TYPES: [(&str, &str, usize); 8] = [
     ("knowledge.process_update", "WF20", 16),
     ("knowledge.fetch_url", "WF31", 8),
     ("knowledge.download_file", "WF32", 4),
@@ -22,6 +22,7 @@ const TYPES: [(&str, &str, usize); 7] = [
     ("knowledge.extract", "WF33", 2),
     ("knowledge.chunk", "WF40", 16),
     ("knowledge.embed", "WF41", 8),
+    ("knowledge.answer", "WF51", 8),
     ("knowledge.watch_transport", "WF11", 4),
 ];
 
@@ -36,6 +37,8 @@ pub fn registry(knowledge: &Knowledge) -> Registry {
     let of = knowledge.clone();
     registry
         .register(JobType::new("knowledge.fill_model").concurrency(1).timeout(FILL_MAX), move |job| fill_model(of.clone(), job));
+    let of = knowledge.clone();
+    registry.register(JobType::new("knowledge.count_terms").concurrency(1), move |job| count_terms(of.clone(), job));
     let of = knowledge.clone();
     registry.register(JobType::new("knowledge.remove_objects").concurrency(1), move |job| remove_objects(of.clone(), job));
     registry
@@ -80,6 +83,29 @@ fn error(problem: &Problem) -> JobError {
         Some(after) => JobError::retry_after(&problem.message, after),
         None => JobError::retry(&problem.message),
     }
+}
+
+/// Changes of the index of words that are counted in one transaction.
+const COUNTED_AT_ONCE: i32 = 1000;
+
+async fn count_terms(knowledge: Knowledge, job: Job) -> Result<(), JobError> {
+    loop {
+        let query =
+            sqlx::query_scalar("select knowledge.count_terms($1, $2)").bind(job.workspace_id.uuid()).bind(COUNTED_AT_ONCE);
+        let counted: i32 = query.fetch_one(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+        if counted < COUNTED_AT_ONCE {
+            return Ok(());
+        }
+    }
+}
+
+/// What was forgotten, and what came while a count was under way, is counted too.
+pub async fn count_changed_terms(knowledge: Knowledge) -> Result<(), JobError> {
+    let query = "select ops.enqueue_job(c.workspace_id, 'knowledge.count_terms', '{}', null, 'count_terms')
+                   from (select distinct workspace_id from kg.term_changes) c";
+    sqlx::query(query).execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
 }
 
 /// Objects that no row names any more, once whoever may be writing one has had its time.

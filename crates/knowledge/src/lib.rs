@@ -1,4 +1,4 @@
-//! Knowledge: everything a Telegram group shared becomes text that can be found.
+//! Knowledge: everything a Telegram group shared becomes text that can be found, and questions get answers with their sources.
 
 mod blobs;
 mod console;
@@ -8,6 +8,8 @@ mod store;
 mod updates;
 
 pub mod alerts;
+pub mod answers;
+pub mod eval;
 pub mod http;
 pub mod import;
 pub mod jobs;
@@ -17,6 +19,7 @@ pub mod polling;
 pub mod reads;
 pub mod replies;
 pub mod scopes;
+pub mod search;
 pub mod workflows;
 
 pub use module::{Knowledge, MODULE, service};

@@ -1,9 +1,9 @@
 //! What knowledge brings to the program.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use extract::Extractor;
-use llm::{Embedder, Transcriber};
+use llm::{Answerer, Embedder, Transcriber};
 use messengers::Messengers;
 use outbound::Fetcher;
 use platform::{
@@ -14,16 +14,23 @@ use platform::{
     outbox::{Engine, OutboxLimits},
     retention::RetentionRule,
     secrets::Secrets,
+    settings::setting,
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, console, http, jobs, replies::Replies, scopes, updates};
+use crate::{SQL, alerts, answers::Activity, console, http, jobs, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
-    settings: &[],
+    settings: &[setting(
+        "membership_proof_minutes",
+        "BERESTA_MEMBERSHIP_PROOF_MINUTES",
+        "60",
+        "how old the proof may be that a person is a member of a group before Telegram is asked again",
+    )],
     metrics: &[
         Metric::Counter("knowledge_updates_total", "updates of Telegram, by what became of them"),
+        Metric::Counter("knowledge_questions_total", "questions that were answered or refused"),
         Metric::Counter("knowledge_replies_total", "attempts to say something in a chat, by what became of them"),
     ],
     scopes: scopes::ALL,
@@ -37,6 +44,9 @@ const WATCH_EVERY: Duration = Duration::from_mins(1);
 /// How often objects are looked for that no row names.
 const COLLECT_EVERY: Duration = Duration::from_mins(10);
 
+/// How often the words of what came and went are counted, beside the count after each document.
+const COUNT_EVERY: Duration = Duration::from_mins(1);
+
 /// What the workflows work with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
@@ -49,6 +59,12 @@ pub struct Knowledge {
     pub embedder: Embedder,
     /// Without one, recordings have no text.
     pub transcriber: Option<Transcriber>,
+    /// Without one, answers are sentences of their sources.
+    pub answerer: Option<Answerer>,
+    /// Where it is seen that an answer is being made.
+    pub activity: Arc<dyn Activity>,
+    /// How old the proof may be that a person is a member of a group, when they get something of it in private.
+    pub membership_proof_max: Duration,
 }
 
 impl Knowledge {
@@ -58,7 +74,8 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, collecting, replies) = (knowledge.clone(), knowledge.clone(), knowledge.replies());
+    let (watching, collecting, counting, replies) =
+        (knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.replies());
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
@@ -67,6 +84,9 @@ pub fn service(knowledge: &Knowledge) -> Service {
         })
         .recurring("knowledge.collect_garbage", COLLECT_EVERY, JobType::new("knowledge.collect_garbage"), move |_| {
             jobs::collect_garbage(collecting.clone())
+        })
+        .recurring("knowledge.count_changed_terms", COUNT_EVERY, JobType::new("knowledge.count_changed_terms"), move |_| {
+            jobs::count_changed_terms(counting.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
         .page(console::PAGE)

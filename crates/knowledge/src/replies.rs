@@ -35,6 +35,7 @@ pub struct ClaimedReply {
     thread_id: Option<i32>,
     reply_to_message_id: Option<i32>,
     text: String,
+    buttons: Value,
     claim_token: String,
     #[sqlx(skip)]
     workspace: WorkspaceId,
@@ -99,6 +100,31 @@ impl Outbox for Replies {
             Err(AdapterError::new(Category::Transient, ErrorScope::Channel, kind, "credential_missing", message))
         };
         let token = self.secrets.find(&reply.secret_ref).await.map_err(missing)?;
+        // Somebody may have left the group, or had a source forgotten, since the answer was made.
+        let query = sqlx::query_scalar("select knowledge.may_tell($1, $2)").bind(reply.workspace.uuid()).bind(reply.reply_id);
+        match query.fetch_one(self.db.pool()).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let words = "what the answer rests on is gone, or its reader may not see it any more";
+                return Err(Err(AdapterError::new(
+                    Category::Permanent,
+                    ErrorScope::Delivery,
+                    ErrorKind::Forbidden,
+                    "audience_changed",
+                    words,
+                )));
+            }
+            Err(error) => {
+                let words = DbError::from(error).to_string();
+                return Err(Err(AdapterError::new(
+                    Category::Transient,
+                    ErrorScope::Delivery,
+                    ErrorKind::Unavailable,
+                    "database",
+                    words,
+                )));
+            }
+        }
         Ok(Channel { target_id: reply.chat_id.to_string(), token })
     }
 
@@ -111,6 +137,7 @@ impl Outbox for Replies {
             disable_preview: true,
             thread_id: reply.thread_id.map(Into::into),
             reply_to_message_id: reply.reply_to_message_id.map(Into::into),
+            buttons: serde_json::from_value(reply.buttons.clone()).unwrap_or_default(),
             ..Meta::default()
         };
         Some(messenger.send_text(&channel, &reply.text, &meta).await.map(|sent| sent.provider_message_id))

@@ -5,8 +5,8 @@ use platform::{install::SqlModule, sql_files};
 pub const SQL: SqlModule = SqlModule {
     name: "knowledge",
     schemas: &["knowledge", "raw", "tg", "content", "kg", "audit"],
-    prelude: &[],
-    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors"],
+    prelude: sql_files!["prelude": "lookup_terms"],
+    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors" "0005_search"],
     functions: sql_files!["functions":
         "policy_of" "take_update" "audience_of" "given_audience" "is_forgotten" "without_quotes" "quotes_forgotten"
         "hold_message" "store_members" "migrate_chat"
@@ -18,6 +18,9 @@ pub const SQL: SqlModule = SqlModule {
         "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
         "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"
+        "note_terms" "count_terms" "look_up_terms" "find_words" "find_vectors" "audience_chats" "read_hits" "read_neighbours"
+        "is_addressed" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
+        "forget_answers" "record_press" "prove_membership"
         "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

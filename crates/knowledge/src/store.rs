@@ -85,6 +85,8 @@ pub(crate) async fn load_context(
 #[derive(Clone, Debug)]
 pub(crate) struct CutText {
     pub(crate) version: i32,
+    /// The line of the document's facts that is indexed with each of them.
+    pub(crate) context: String,
     pub(crate) token_count: i32,
     pub(crate) chunks: Value,
 }
@@ -97,10 +99,11 @@ pub(crate) async fn store_chunks(
     cut: &CutText,
     trace: Option<&str>,
 ) -> Result<Option<i32>, DbError> {
-    let query = sqlx::query_scalar("select knowledge.store_chunks($1, $2, $3, $4, $5, $6)")
+    let query = sqlx::query_scalar("select knowledge.store_chunks($1, $2, $3, $4, $5, $6, $7)")
         .bind(workspace.uuid())
         .bind(document_id)
         .bind(cut.version)
+        .bind(&cut.context)
         .bind(cut.token_count)
         .bind(&cut.chunks)
         .bind(trace);

@@ -3,7 +3,9 @@
 //! Rows go to standard output, what was done and what to do next to standard error.
 
 pub(crate) mod args;
+mod eval;
 mod import;
+mod search;
 
 use std::process::ExitCode;
 
@@ -58,6 +60,8 @@ pub(crate) async fn run(command: KnowledgeCommand) -> Result<ExitCode> {
             show(&rows, PERSON, common.json)?;
         }
         KnowledgeCommand::Forget(command) => forget(command).await?,
+        KnowledgeCommand::Search(args) => search::run(&args).await?,
+        KnowledgeCommand::Eval(args) => eval::run(&args).await?,
         KnowledgeCommand::Import(args) => return import::run(&args).await,
         KnowledgeCommand::Retry(args) => {
             let scene = ArchiveScene::open(&args.common).await?;

@@ -5,8 +5,10 @@ create or replace function knowledge.store_embeddings(
 ) returns int language plpgsql as $$
 declare
     stored int;
+    searched boolean;
 begin
-    perform from kg.embedding_models m where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) for key share;
+    select m.search_weight > 0 into searched from kg.embedding_models m
+     where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) for key share;
     if not found then
         raise exception 'there is no embedding model %', p_model_id using errcode = 'ZK003';
     end if;
@@ -17,10 +19,11 @@ begin
           join kg.chunks c on (c.workspace_id, c.id, c.index_md5) = (p_workspace_id, g.chunk_id, g.index_md5)
          order by c.id for share of c
     )
-    insert into kg.chunk_embeddings_1536 as e (workspace_id, chunk_id, model_id, embedding, index_md5)
-    select p_workspace_id, a.id, p_model_id, a.vector::halfvec(1536), a.index_md5 from alive a
+    insert into kg.chunk_embeddings_1536 as e (workspace_id, chunk_id, model_id, embedding, index_md5, is_ranked)
+    select p_workspace_id, a.id, p_model_id, a.vector::halfvec(1536), a.index_md5, searched from alive a
     on conflict (workspace_id, chunk_id, model_id) do update
-       set embedding = excluded.embedding, index_md5 = excluded.index_md5, created_at = platform.now();
+       set embedding = excluded.embedding, index_md5 = excluded.index_md5, is_ranked = excluded.is_ranked,
+           created_at = platform.now();
     get diagnostics stored = row_count;
     return stored;
 end

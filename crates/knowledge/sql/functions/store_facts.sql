@@ -19,6 +19,11 @@ begin
     if of_chat is null then
         return said;
     end if;
+    if nullif(p_facts -> 'press', 'null') is not null then
+        perform knowledge.record_press(p_workspace_id, of_chat, (p_facts #>> '{press,tg_user_id}')::bigint,
+                                       (p_facts #>> '{press,turn_id}')::bigint, (p_facts #>> '{press,is_useful}')::boolean);
+        return said;
+    end if;
     -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
     if message #>> '{command,name}' = 'forget' then
         perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
@@ -36,6 +41,9 @@ begin
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
     perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
+    if message is not null then
+        perform knowledge.refuse_stranger(p_workspace_id, p_bot_id, p_facts);
+    end if;
 
     select * into audience
       from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
@@ -70,6 +78,8 @@ begin
         said := said || '{"kept": true}' || knowledge.store_message(
             p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
                 p_trace_id);
+        perform knowledge.take_question(p_workspace_id, p_bot_id, p_facts, (said ->> 'message_fk')::bigint,
+                                        (said ->> 'message_version_id')::bigint, p_trace_id);
     end if;
     perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
     return said;

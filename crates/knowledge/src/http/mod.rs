@@ -2,6 +2,7 @@
 
 mod documents;
 mod forget;
+mod search;
 pub(crate) mod workflows;
 
 use axum::{
@@ -18,6 +19,7 @@ pub fn router(knowledge: Knowledge) -> Router<App> {
         .route("/api/workflows/{name}", post(workflows::run_workflow))
         .route("/api/knowledge/documents", get(documents::list_documents))
         .route("/api/knowledge/documents/{id}/retry", post(documents::retry_document))
+        .route("/api/knowledge/search", get(search::search_knowledge))
         .route("/api/knowledge/chats", get(documents::list_chats))
         .route("/api/knowledge/forget", post(forget::forget_knowledge))
         .layer(Extension(knowledge))
@@ -30,6 +32,7 @@ pub fn router(knowledge: Knowledge) -> Router<App> {
     documents::list_documents,
     documents::retry_document,
     documents::list_chats,
-    forget::forget_knowledge
+    forget::forget_knowledge,
+    search::search_knowledge
 ))]
 pub struct Docs;

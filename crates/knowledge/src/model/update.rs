@@ -30,6 +30,8 @@ pub struct UpdateFacts {
     pub migration: Option<Value>,
     pub pinned_message_id: Option<i32>,
     pub topic: Option<Value>,
+    /// A button under an answer was pressed.
+    pub press: Option<Value>,
     pub bot_added: bool,
     pub bot_removed: bool,
 }
@@ -58,6 +60,10 @@ pub fn read(update: &Value) -> Result<UpdateFacts, UnreadableUpdate> {
     let update_id = update["update_id"].as_i64().ok_or_else(|| missing("update_id"))?;
     let kind = MESSAGES.iter().chain(&MEMBERS).find(|kind| update[**kind].is_object());
     let mut facts = UpdateFacts { update_id, kind: kind.copied().unwrap_or("unknown").to_owned(), ..UpdateFacts::default() };
+    if update["callback_query"].is_object() {
+        facts.read_press(&update["callback_query"]);
+        return Ok(facts);
+    }
     let Some(kind) = kind else { return Ok(facts) };
     let body = &update[*kind];
     let chat = &body["chat"];
@@ -85,6 +91,16 @@ pub fn read(update: &Value) -> Result<UpdateFacts, UnreadableUpdate> {
 }
 
 impl UpdateFacts {
+    /// The buttons under an answer say `useful:<turn>` and `useless:<turn>`; others are not ours.
+    fn read_press(&mut self, query: &Value) {
+        let pressed = query["data"].as_str().and_then(|data| data.split_once(':'));
+        let (Some((word @ ("useful" | "useless"), turn)), Some(user)) = (pressed, query["from"]["id"].as_i64()) else { return };
+        let (Ok(turn), Some(chat)) = (turn.parse::<i64>(), query["message"]["chat"]["id"].as_i64()) else { return };
+        "callback_query".clone_into(&mut self.kind);
+        self.chat = Some(json!({ "chat_id": chat }));
+        self.press = Some(json!({ "turn_id": turn, "is_useful": word == "useful", "tg_user_id": user }));
+    }
+
     fn read_message(
         &mut self,
         kind: &str,

@@ -8,6 +8,7 @@ use super::{Request, refused};
 use crate::{
     Knowledge,
     model::chunking::{Chunking, cut, text_sha256, token_count},
+    search::terms,
     store::{self, CutText},
 };
 
@@ -27,12 +28,12 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
     let chunking = Chunking::new(size("max_chars", defaults.max_chars)?, size("overlap", defaults.overlap)?)
         .map_err(|problem| Problem::validation("chunking", problem.to_string()))?;
     for _ in 0..TRIES {
-        let query =
-            "select coalesce(text, ''), version, status, marks from content.documents where (workspace_id, id) = ($1, $2)";
+        let query = "select coalesce(d.text, ''), d.version, d.status, d.marks, coalesce(knowledge.document_context(d), '')
+               from content.documents d where (d.workspace_id, d.id) = ($1, $2)";
         let query = sqlx::query_as(query).bind(request.workspace.uuid()).bind(document_id);
-        let found: Option<(String, i32, String, Value)> =
+        let found: Option<(String, i32, String, Value, String)> =
             query.fetch_optional(knowledge.db.pool()).await.map_err(DbError::from)?;
-        let (text, version, status, marks) = found.ok_or_else(|| Problem::not_found("document"))?;
+        let (text, version, status, marks, context) = found.ok_or_else(|| Problem::not_found("document"))?;
         if status != "done" {
             return Err(Problem::conflict("knowledge.no_text", "the document has no text yet; extract it first"));
         }
@@ -43,10 +44,11 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
                 .into_iter()
                 .map(|piece| {
                     json!({ "text_sha256": text_sha256(&piece.text), "start": piece.start, "end": piece.end,
-                            "mark": places.at(piece.start), "text": piece.text })
+                            "mark": places.at(piece.start), "terms": terms::weights(&format!("{context}\n{}", piece.text)),
+                            "text": piece.text })
                 })
                 .collect();
-            CutText { version, token_count: tokens, chunks: Value::Array(pieces) }
+            CutText { version, context, token_count: tokens, chunks: Value::Array(pieces) }
         })
         .await
         .map_err(|_| Problem::internal())?;

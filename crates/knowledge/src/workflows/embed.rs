@@ -102,7 +102,7 @@ async fn embed_all(
         let texts: Vec<String> = rows.iter().map(|(_, text, _)| text.clone()).collect();
         let vectors = knowledge.embedder.embed(&texts, EmbedTask::Document).await.map_err(|error| problem(&error))?;
         failpoint::hit("knowledge.embedded");
-        let vectors: Vec<String> = vectors.iter().map(|vector| text_of(vector)).collect();
+        let vectors: Vec<String> = vectors.iter().map(|vector| vector_text(vector)).collect();
         let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
         let md5s: Vec<&str> = rows.iter().map(|(.., md5)| md5.as_str()).collect();
         let query = sqlx::query_scalar("select knowledge.store_embeddings($1, $2, $3, $4, $5)")
@@ -116,7 +116,7 @@ async fn embed_all(
 }
 
 /// As pgvector reads a vector.
-fn text_of(vector: &[f32]) -> String {
+pub(crate) fn vector_text(vector: &[f32]) -> String {
     let mut text = String::with_capacity(vector.len() * 10);
     text.push('[');
     for (at, value) in vector.iter().enumerate() {

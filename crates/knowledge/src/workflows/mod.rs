@@ -1,5 +1,6 @@
 //! The workflows of the specification, each a function from its request to its data. HTTP and the job runner call the same ones.
 
+mod answer;
 mod chunk;
 mod context;
 mod download;
@@ -11,10 +12,11 @@ mod ingest;
 mod process;
 mod prune;
 mod run_jobs;
+mod session;
 mod transport;
 mod url;
 
-pub(crate) use embed::fill_model;
+pub(crate) use embed::{fill_model, vector_text};
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;
@@ -40,7 +42,8 @@ pub struct Request {
 }
 
 /// The workflows that take `{"req": …}`, by name.
-pub const NAMES: [&str; 12] = ["WF00c", "WF10", "WF11", "WF20", "WF30", "WF31", "WF32", "WF33", "WF40", "WF41", "WF60", "WF90"];
+pub const NAMES: [&str; 14] =
+    ["WF00c", "WF10", "WF11", "WF20", "WF30", "WF31", "WF32", "WF33", "WF40", "WF41", "WF50", "WF51", "WF60", "WF90"];
 
 /// Runs a workflow and returns its data.
 pub async fn run(knowledge: &Knowledge, name: &str, request: Request) -> Result<Value, Problem> {
@@ -55,6 +58,8 @@ pub async fn run(knowledge: &Knowledge, name: &str, request: Request) -> Result<
         "WF41" => embed::run(knowledge, request).await,
         "WF20" => process::run(knowledge, request).await,
         "WF40" => chunk::run(knowledge, request).await,
+        "WF50" => session::run(knowledge, request).await,
+        "WF51" => answer::run(knowledge, request).await,
         "WF60" => prune::run(knowledge, request).await,
         "WF90" => run_jobs::run(knowledge, request).await,
         _ => Err(Problem::not_found("workflow")),

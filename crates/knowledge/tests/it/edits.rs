@@ -80,7 +80,8 @@ async fn chunks_of_a_text_that_changed_meanwhile_change_nothing() {
     let archive = Archive::new().await;
     archive.process(&message(1, 1, "раз")).await;
     archive.process(&edit(2, 1, "два", 5)).await;
-    let stored =
-        archive.ask("(select knowledge.store_chunks(workspace_id, id, version - 1, 1, '[]', null) from content.documents)").await;
+    let stored = archive
+        .ask("(select knowledge.store_chunks(workspace_id, id, version - 1, '', 1, '[]', null) from content.documents)")
+        .await;
     assert!(stored.is_null(), "{stored}");
 }

@@ -1,5 +1,6 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
+mod answers;
 mod attached;
 mod catalog;
 mod commands;
@@ -12,6 +13,7 @@ mod ingest;
 mod kept;
 mod links;
 mod members;
+mod search;
 mod transport;
 mod vectors;
 mod world;

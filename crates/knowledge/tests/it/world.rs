@@ -53,6 +53,9 @@ fn tools(world: &WorldWithProviders) -> Knowledge {
         extractor: Extractor::new(testkit::extract_program(), vec!["--child".to_owned()], ExtractLimits::default()),
         embedder: LocalEmbedder::new().into(),
         transcriber: None,
+        answerer: None,
+        activity: std::sync::Arc::new(knowledge::answers::NoActivity),
+        membership_proof_max: std::time::Duration::from_hours(1),
     }
 }
 

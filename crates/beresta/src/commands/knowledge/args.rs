@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::commands::{ops::args::Common, webhook::args::Doer};
+use crate::{
+    cli::DataPlace,
+    commands::{ops::args::Common, webhook::args::Doer},
+};
 
 /// The archive of Telegram chats: which chats are kept and for whom, what is forgotten, and histories from before. docs/knowledge.md
 #[derive(Subcommand)]
@@ -19,6 +22,10 @@ pub(crate) enum KnowledgeCommand {
     Import(ImportArgs),
     /// Try a document that has no text once more, from where it stopped
     Retry(RetryArgs),
+    /// Search as a person would, and show what each leg of the ranking says
+    Search(SearchArgs),
+    /// Measure how well questions find their paragraphs, in a workspace that is made for it and removed afterwards
+    Eval(EvalArgs),
 }
 
 #[derive(Subcommand)]
@@ -170,4 +177,45 @@ pub(crate) struct RetryArgs {
     pub(crate) document_id: i64,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct SearchArgs {
+    /// What is asked
+    pub(crate) question: String,
+    /// As whom: the id of a person in Telegram; what this person may not see is not found
+    #[arg(long = "as", value_name = "TG_USER_ID")]
+    pub(crate) tg_user_id: i64,
+    /// The group in which it is asked [default: in private]
+    #[arg(long = "chat", value_name = "CHAT_ID", allow_negative_numbers = true)]
+    pub(crate) chat_id: Option<i64>,
+    /// How many at most
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
+    pub(crate) limit: u16,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalArgs {
+    /// The texts, one JSON object a line: {"pid", "text"}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) paragraphs: PathBuf,
+    /// The questions, one JSON object a line: {"pid", "question"}, where pid names the text with the answer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) questions: PathBuf,
+    /// Questions whose answer is in none of the texts, in the same form: how well they are refused
+    #[arg(long, value_name = "FILE")]
+    pub(crate) foreign: Option<PathBuf>,
+    /// Whose vectors count beside the words: none, local, gemini or openai, the latter also as openai:MODEL [default: as configured]
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// How much of the score is the vectors', 0 to 1 [default: what the model has]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) vector_weight: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: DataPlace,
 }
