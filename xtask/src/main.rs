@@ -52,6 +52,8 @@ enum Bench {
     Actions(bench::actions::ActionsBench),
     /// Documents to text beside trafilatura (PyPI) and pdftotext (poppler)
     Extract(bench::extract::ExtractBench),
+    /// Questions and the paragraphs that answer them, beside tsvector, Tantivy and a learned model
+    Retrieval(bench::retrieval::RetrievalBench),
 }
 
 #[derive(Subcommand)]
@@ -77,6 +79,7 @@ fn main() -> Result<()> {
         XtaskCommand::Bench(Bench::Posting(options)) => bench::posting::run(&options),
         XtaskCommand::Bench(Bench::Shopbot(options)) => bench::shopbot::run(&options),
         XtaskCommand::Bench(Bench::Ingest(options)) => bench::ingest::run(&options),
+        XtaskCommand::Bench(Bench::Retrieval(options)) => bench::retrieval::run(&options),
         XtaskCommand::Bench(Bench::Actions(options)) => bench::actions::run(&options),
         XtaskCommand::Bench(Bench::Extract(options)) => bench::extract::run(&options),
     }

@@ -5,8 +5,9 @@
 mod load;
 mod measure;
 
-use std::time::Instant;
+use std::{collections::HashMap, time::Instant};
 
+use futures::{StreamExt, TryStreamExt, stream};
 use kernel::{Problem, WorkspaceId, new_id};
 use platform::{DbError, workspaces};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ pub use measure::EvalReport;
 
 use crate::{
     Knowledge,
-    search::{Asker, Channel, SearchRequest, search},
+    search::{Asker, Channel, SearchRequest, SourceRef, search},
 };
 
 /// One text that can be found.
@@ -40,11 +41,17 @@ pub struct EvalInput {
     pub foreign: Vec<Question>,
     /// What the vectors are worth beside the words, 0 to 1; as the model has it if not given.
     pub vector_weight: Option<f64>,
+    /// The paragraphs are spread over so many groups. With more than one, a question is asked in the group of its paragraph, or in
+    /// private by a member of all of them.
+    pub groups: usize,
+    pub in_private: bool,
+    /// How many ask at the same time.
+    pub askers: usize,
 }
 
-/// The one person and the one group of the workspace.
+/// The one person of the workspace, and the first of its groups; the others have the numbers below.
 const PERSON: i64 = 1;
-const GROUP: i64 = -1_000_000_000_001;
+const FIRST_GROUP: i64 = -1_000_000_000_001;
 /// The rank from which an answer counts as not found.
 const RANKS: usize = 10;
 
@@ -75,28 +82,22 @@ async fn measured(
     let started = Instant::now();
     load::load(knowledge, workspace, input, progress).await?;
     let load_seconds = started.elapsed().as_secs_f64();
-    let mut asked = measure::Asked::default();
     let total = input.questions.len() + input.foreign.len();
-    for (at, question) in input.questions.iter().chain(&input.foreign).enumerate() {
-        progress("asking", at, total);
-        let request = SearchRequest {
-            workspace,
-            asker: Asker { tg_user_id: PERSON, channel: Channel::Group, chat_id: Some(GROUP) },
-            question: &question.question,
-            limit: RANKS,
-            but_message: None,
-        };
-        let started = Instant::now();
-        let found = search(knowledge, &request).await?;
-        let took = started.elapsed();
-        // The number of a message is the place of its paragraph.
-        let ranks = found.hits.iter().map(|hit| hit.source_ref.message_id.and_then(|id| usize::try_from(id - 1).ok()));
-        let rank = ranks.enumerate().find_map(|(rank, paragraph)| {
-            let pid = &input.paragraphs.get(paragraph?)?.pid;
-            (pid == &question.pid).then_some(rank)
-        });
-        asked.add(at < input.questions.len(), rank, found.share, found.is_too_little(), took);
+    let places: HashMap<&str, usize> =
+        input.paragraphs.iter().enumerate().map(|(at, paragraph)| (paragraph.pid.as_str(), at)).collect();
+    let all =
+        input.questions.iter().map(|question| (question, true)).chain(input.foreign.iter().map(|question| (question, false)));
+    let mut answers = stream::iter(all)
+        .map(|(question, is_answerable)| ask(knowledge, workspace, input, &places, question, is_answerable))
+        .buffer_unordered(input.askers.max(1));
+    let mut asked = measure::Asked::default();
+    let mut count = 0;
+    while let Some(one) = answers.try_next().await? {
+        progress("asking", count, total);
+        count += 1;
+        asked.add(one);
     }
+    drop(answers);
     let model = knowledge.embedder.model();
     let report = asked.report();
     Ok(EvalReport {
@@ -105,6 +106,32 @@ async fn measured(
         load_seconds,
         ..report
     })
+}
+
+async fn ask(
+    knowledge: &Knowledge,
+    workspace: WorkspaceId,
+    input: &EvalInput,
+    places: &HashMap<&str, usize>,
+    question: &Question,
+    is_answerable: bool,
+) -> Result<measure::AskedOnce, Problem> {
+    let place = places.get(question.pid.as_str()).copied().unwrap_or_default();
+    let group = FIRST_GROUP - i64::try_from(place % input.groups.max(1)).unwrap_or_default();
+    let asker = if input.in_private {
+        Asker { tg_user_id: PERSON, channel: Channel::Private, chat_id: None }
+    } else {
+        Asker { tg_user_id: PERSON, channel: Channel::Group, chat_id: Some(group) }
+    };
+    let request = SearchRequest { workspace, asker, question: &question.question, limit: RANKS, but_message: None };
+    let started = Instant::now();
+    let found = search(knowledge, &request).await?;
+    let took = started.elapsed();
+    // The number of a message is the place of its paragraph, from one. The paragraphs that say the same are one hit.
+    let is_it = |source: &SourceRef| source.message_id.is_some_and(|id| usize::try_from(id - 1).is_ok_and(|at| at == place));
+    let rank = found.hits.iter().position(|hit| is_it(&hit.source_ref) || hit.also.iter().any(is_it));
+    let rank = rank.filter(|_| is_answerable);
+    Ok(measure::AskedOnce { is_answerable, rank, share: found.share, is_refused: found.is_too_little(), took })
 }
 
 async fn execute(knowledge: &Knowledge, query: &'static str, workspace: WorkspaceId) -> Result<(), Problem> {

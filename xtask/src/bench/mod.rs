@@ -6,5 +6,6 @@ pub(crate) mod ingest;
 pub(crate) mod jobs;
 mod machine;
 pub(crate) mod posting;
+pub(crate) mod retrieval;
 pub(crate) mod shopbot;
 mod stage;

@@ -76,10 +76,9 @@ fn is_worth_another_try(error: &AdapterError) -> bool {
 fn prompt(question: &str, before: &[EarlierTurn], found: &Found) -> AnswerPrompt {
     let mut sources = String::new();
     for (at, hit) in found.hits.iter().enumerate() {
-        let mut body = one_line(&hit.text, SOURCE_CHARS_MAX);
-        for near in &hit.around {
-            body.push_str(&format!(" ({}: {})", near.place, one_line(&near.text, AROUND_CHARS_MAX)));
-        }
+        let around = hit.around.iter().map(|near| format!("({}: {})", near.place, one_line(&near.text, AROUND_CHARS_MAX)));
+        let body: Vec<String> = std::iter::once(one_line(&hit.text, SOURCE_CHARS_MAX)).chain(around).collect();
+        let body = body.join(" ");
         let facts = [hit.source_ref.title.as_deref(), hit.source_ref.author.as_deref(), hit.source_ref.date.as_deref()];
         let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let entry = format!("<source number=\"{}\" from=\"{}\">{}</source>\n", at + 1, fenced(&facts), fenced(&body));
@@ -90,14 +89,11 @@ fn prompt(question: &str, before: &[EarlierTurn], found: &Found) -> AnswerPrompt
     }
     let mut parts = vec![format!("<sources>\n{sources}</sources>")];
     if !before.is_empty() {
-        let said: String = before
-            .iter()
-            .map(|turn| {
-                let answer = one_line(turn.answer.as_deref().unwrap_or_default(), AROUND_CHARS_MAX);
-                format!("question: {}\nanswer: {}\n", fenced(&turn.question), fenced(&answer))
-            })
-            .collect();
-        parts.push(format!("<earlier>\n{said}</earlier>"));
+        let said = before.iter().map(|turn| {
+            let answer = one_line(turn.answer.as_deref().unwrap_or_default(), AROUND_CHARS_MAX);
+            format!("question: {}\nanswer: {}", fenced(&turn.question), fenced(&answer))
+        });
+        parts.push(format!("<earlier>\n{}\n</earlier>", said.collect::<Vec<_>>().join("\n")));
     }
     parts.push(format!("<question>{}</question>", fenced(question)));
     AnswerPrompt { json_schema: Some(schema()), ..AnswerPrompt::new(SYSTEM, parts, OUTPUT_TOKENS_MAX) }

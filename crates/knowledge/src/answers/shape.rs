@@ -37,8 +37,8 @@ pub(super) fn answer(statements: &[Statement], found: &Found) -> ShapedAnswer {
             });
             numbers.push(at + 1);
         }
-        let marks: String = numbers.iter().map(|number| format!("[{number}]")).collect();
-        lines.push(format!("{} {marks}", plain(&statement.text)));
+        let marks: Vec<String> = numbers.iter().map(|number| format!("[{number}]")).collect();
+        lines.push(format!("{} {}", plain(&statement.text), marks.concat()));
     }
     let body = if let [only] = lines.as_slice() {
         only.clone()

@@ -27,6 +27,17 @@ pub struct EvalReport {
     pub load_seconds: f64,
 }
 
+/// One question and what was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AskedOnce {
+    pub(super) is_answerable: bool,
+    /// Where its paragraph came, from zero.
+    pub(super) rank: Option<usize>,
+    pub(super) share: f64,
+    pub(super) is_refused: bool,
+    pub(super) took: Duration,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     ranks: Vec<Option<usize>>,
@@ -37,7 +48,8 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn add(&mut self, is_answerable: bool, rank: Option<usize>, share: f64, is_refused: bool, took: Duration) {
+    pub(super) fn add(&mut self, one: AskedOnce) {
+        let AskedOnce { is_answerable, rank, share, is_refused, took } = one;
         self.took.push(took.as_secs_f64() * 1000.0);
         self.refused[usize::from(!is_answerable)] += usize::from(is_refused);
         if is_answerable {
@@ -103,10 +115,11 @@ mod tests {
     fn the_figures_are_those_of_the_books() {
         let mut asked = Asked::default();
         for (rank, share) in [(Some(0), 0.9), (Some(3), 0.5), (None, 0.2), (Some(9), 0.4)] {
-            asked.add(true, rank, share, share < 0.3, Duration::from_millis(10));
+            asked.add(AskedOnce { is_answerable: true, rank, share, is_refused: share < 0.3, took: Duration::from_millis(10) });
         }
         for share in [0.1, 0.4] {
-            asked.add(false, None, share, share < 0.3, Duration::from_millis(20));
+            let took = Duration::from_millis(20);
+            asked.add(AskedOnce { is_answerable: false, rank: None, share, is_refused: share < 0.3, took });
         }
         let report = asked.report();
         assert!((report.recall_at_1 - 0.25).abs() < 1e-9 && (report.recall_at_5 - 0.5).abs() < 1e-9);

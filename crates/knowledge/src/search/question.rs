@@ -169,7 +169,7 @@ mod tests {
     fn what_has_no_candidate_term_cannot_reach_the_share() {
         let question = QuestionTerms::of("когда привезут берестяные короба в Новгород");
         let frequencies: HashMap<i32, i64> =
-            question.all().into_iter().enumerate().map(|(at, term)| (term, at as i64 * 7 + 1)).collect();
+            (1..).step_by(7).zip(question.all()).map(|(frequency, term)| (term, frequency)).collect();
         let weighed = question.weigh(1000, &frequencies).unwrap();
         let rest: f64 = weighed
             .weights

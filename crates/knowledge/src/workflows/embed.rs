@@ -41,7 +41,7 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
             Problem::not_found("embedding model")
         });
     }
-    embed_all(knowledge, request.workspace, Some(document_id), model_id).await?;
+    embed_missing(knowledge, request.workspace, Some(document_id), model_id).await?;
     let count: i64 = sqlx::query_scalar(
         "select count(*) from kg.chunks c join kg.chunk_embeddings_1536 e on (e.workspace_id, e.chunk_id) = (c.workspace_id, c.id)
           where (c.workspace_id, c.document_id) = ($1, $2) and e.model_id = $3",
@@ -63,7 +63,7 @@ pub(crate) async fn fill_model(knowledge: &Knowledge, workspace: WorkspaceId, mo
         return Ok(());
     }
     loop {
-        embed_all(knowledge, workspace, None, model_id).await?;
+        embed_missing(knowledge, workspace, None, model_id).await?;
         let query = sqlx::query_scalar("select knowledge.switch_model($1, $2)").bind(workspace.uuid()).bind(model_id);
         if query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)? {
             return Ok(());
@@ -71,7 +71,7 @@ pub(crate) async fn fill_model(knowledge: &Knowledge, workspace: WorkspaceId, mo
     }
 }
 
-async fn put_model(knowledge: &Knowledge, workspace: WorkspaceId) -> Result<(i64, String), Problem> {
+pub(crate) async fn put_model(knowledge: &Knowledge, workspace: WorkspaceId) -> Result<(i64, String), Problem> {
     let model = knowledge.embedder.model();
     let query = sqlx::query_as("select * from knowledge.put_model($1, $2, $3, $4, $5)")
         .bind(workspace.uuid())
@@ -83,7 +83,7 @@ async fn put_model(knowledge: &Knowledge, workspace: WorkspaceId) -> Result<(i64
 }
 
 /// Until no chunk lacks a vector. What changes meanwhile is found by the next round, or by its own job.
-async fn embed_all(
+pub(crate) async fn embed_missing(
     knowledge: &Knowledge,
     workspace: WorkspaceId,
     document_id: Option<i64>,

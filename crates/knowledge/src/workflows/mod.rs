@@ -16,7 +16,7 @@ mod session;
 mod transport;
 mod url;
 
-pub(crate) use embed::{fill_model, vector_text};
+pub(crate) use embed::{embed_missing, fill_model, put_model, vector_text};
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;

@@ -21,7 +21,7 @@ async fn asked(archive: &Archive, person: i64, chat: Option<i64>, question: &str
 }
 
 fn texts(found: &Value) -> Vec<&str> {
-    found["hits"].as_array().unwrap().iter().map(|hit| hit["text"].as_str().unwrap()).collect()
+    found["hits"].as_array().into_iter().flatten().filter_map(|hit| hit["text"].as_str()).collect()
 }
 
 pub(crate) async fn with_history(lines: &[&str]) -> Archive {

@@ -40,6 +40,12 @@ pub struct WordReader {
     english: Stemmer,
 }
 
+impl Default for WordReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl WordReader {
     pub fn new() -> Self {
         static FUNCTION_WORD_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| FUNCTION_WORDS.split_whitespace().collect());

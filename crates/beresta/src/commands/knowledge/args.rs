@@ -213,6 +213,15 @@ pub(crate) struct EvalArgs {
     /// How much of the score is the vectors', 0 to 1 [default: what the model has]
     #[arg(long, value_name = "SHARE")]
     pub(crate) vector_weight: Option<f64>,
+    /// Spread the texts over so many groups; each question is then asked in the group of its text
+    #[arg(long, default_value_t = 1)]
+    pub(crate) groups: usize,
+    /// Ask in private instead, as a member of all groups
+    #[arg(long)]
+    pub(crate) in_private: bool,
+    /// How many ask at the same time
+    #[arg(long, default_value_t = 1)]
+    pub(crate) askers: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -25,6 +25,9 @@ pub(super) async fn run(args: &EvalArgs) -> Result<()> {
         questions: lines(&args.questions)?,
         foreign: args.foreign.as_deref().map(lines).transpose()?.unwrap_or_default(),
         vector_weight: args.vector_weight,
+        groups: args.groups,
+        in_private: args.in_private,
+        askers: args.askers,
     };
     let config = args.place.config_with(embedder(args.model.as_deref(), &mut input)?)?;
     let database = Database::open(&config, Use::Share, progress).await?;
