@@ -11,6 +11,7 @@ mod install;
 mod jobs;
 mod journal;
 mod layers;
+mod lost_answers;
 mod objects;
 mod retention;
 mod runner;

@@ -1,0 +1,61 @@
+//! The answer of the database is lost on its way: what waits for it gives it up, and goes on.
+
+use std::time::Duration;
+
+use platform::{Db, wake::Topic};
+use testkit::{PATIENCE, TestDb, Wire};
+use tokio_util::sync::CancellationToken;
+
+/// A process over a wire that loses answers from now on. It has a connection, so that what is lost is the answer to a question.
+async fn deaf_process(test: &TestDb) -> (Db, Wire) {
+    let (process, wire) = test.over_a_wire();
+    process.ping().await.unwrap();
+    wire.lose_answers();
+    (process, wire)
+}
+
+/// On the machine's clock: how long a test waits for what should happen at once.
+async fn soon<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, what).await.expect("it waits for an answer that never comes")
+}
+
+#[tokio::test]
+async fn a_wake_up_whose_answer_is_lost_holds_back_no_later_one() {
+    let test = TestDb::new().await;
+    let other = test.another();
+    let mut news = other.wake().subscribe(Topic::JOBS);
+    let stop = CancellationToken::new();
+    let _guard = stop.clone().drop_guard();
+    tokio::spawn(other.wake().clone().listen(stop));
+    // Rung once it listens.
+    soon(news.changed()).await.unwrap();
+    let (process, wire) = deaf_process(&test).await;
+    process.wake().tell(Topic::JOBS);
+    wire.lose_one_answer_for_a_minute().await;
+    soon(process.wake().flush()).await;
+    process.wake().tell(Topic::JOBS);
+    soon(news.changed()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_process_that_ends_waits_for_its_wake_ups_no_longer_than_half_a_minute() {
+    let test = TestDb::new().await;
+    let (process, wire) = deaf_process(&test).await;
+    process.wake().tell(Topic::JOBS);
+    wire.until_lost().await;
+    let mut flushing = std::pin::pin!(process.wake().flush());
+    assert!(futures::poll!(&mut flushing).is_pending());
+    // Told again and again: the line is never at rest.
+    let told = process.clone();
+    let telling = tokio::spawn(async move {
+        loop {
+            told.wake().tell(Topic::JOBS);
+            tokio::task::yield_now().await;
+        }
+    });
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(30)).await;
+    tokio::time::resume();
+    soon(flushing).await;
+    telling.abort();
+}
