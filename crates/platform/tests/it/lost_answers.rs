@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use platform::{Db, wake::Topic};
+use platform::{
+    Db,
+    bus::{self, Bus},
+    wake::Topic,
+};
+use serde_json::json;
 use testkit::{PATIENCE, TestDb, Wire};
 use tokio_util::sync::CancellationToken;
 
@@ -58,4 +63,52 @@ async fn a_process_that_ends_waits_for_its_wake_ups_no_longer_than_half_a_minute
     tokio::time::resume();
     soon(flushing).await;
     telling.abort();
+}
+
+#[tokio::test]
+async fn the_reader_of_the_bus_gives_up_a_lost_answer_and_reads_on() {
+    let test = TestDb::new().await;
+    let ours = test.workspace("ours").await;
+    let (process, wire) = test.over_a_wire();
+    let bus = Bus::new(process).looking_every(Duration::from_millis(10));
+    let mut subscription = bus.subscribe(ours, "t", None).await.unwrap();
+    let stop = CancellationToken::new();
+    let reading = tokio::spawn(bus.run(stop.clone()));
+    wire.lose_answers();
+    wire.until_lost().await;
+    let mut tx = test.db.begin(ours).await.unwrap();
+    bus::publish(&mut tx, ours, "t", &json!("news")).await.unwrap();
+    tx.commit().await.unwrap();
+    wire.lose_one_answer_for_a_minute().await;
+    assert_eq!(&*soon(subscription.next()).await.unwrap().unwrap().payload, "\"news\"");
+    stop.cancel();
+    soon(reading).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_of_the_bus_that_waits_for_a_lost_answer_stops_when_it_is_told_to() {
+    let test = TestDb::new().await;
+    let ours = test.workspace("ours").await;
+    let (process, wire) = test.over_a_wire();
+    let bus = Bus::new(process).looking_every(Duration::from_millis(10));
+    let _subscription = bus.subscribe(ours, "t", None).await.unwrap();
+    let stop = CancellationToken::new();
+    let reading = tokio::spawn(bus.run(stop.clone()));
+    wire.lose_answers();
+    wire.until_lost().await;
+    let before = std::time::Instant::now();
+    stop.cancel();
+    soon(reading).await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(30), "it waited for the answer");
+}
+
+#[tokio::test]
+async fn a_position_of_the_bus_whose_answer_is_lost_is_an_error_after_a_minute() {
+    let test = TestDb::new().await;
+    let (process, wire) = deaf_process(&test).await;
+    let bus = Bus::new(process);
+    let asking = async { bus.position().await };
+    let (position, ()) = tokio::join!(asking, wire.lose_one_answer_for_a_minute());
+    assert!(position.unwrap_err().is_retryable());
+    assert!(bus.position().await.is_ok());
 }
