@@ -5,6 +5,7 @@ use std::time::Duration;
 use platform::{
     Db,
     bus::{self, Bus},
+    jobs::JobType,
     wake::Topic,
 };
 use serde_json::json;
@@ -15,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 async fn deaf_process(test: &TestDb) -> (Db, Wire) {
     let (process, wire) = test.over_a_wire();
     process.ping().await.unwrap();
+    while process.pool().num_idle() == 0 {
+        tokio::task::yield_now().await;
+    }
     wire.lose_answers();
     (process, wire)
 }
@@ -111,4 +115,48 @@ async fn a_position_of_the_bus_whose_answer_is_lost_is_an_error_after_a_minute()
     let (position, ()) = tokio::join!(asking, wire.lose_one_answer_for_a_minute());
     assert!(position.unwrap_err().is_retryable());
     assert!(bus.position().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_process_that_cannot_report_itself_stops_when_it_is_told_to() {
+    let test = TestDb::new().await;
+    let (process, wire) = deaf_process(&test).await;
+    let stop = CancellationToken::new();
+    let reporting = tokio::spawn(platform::process::report(process, vec!["api"], "1", stop.clone()));
+    wire.until_lost().await;
+    wire.mend();
+    stop.cancel();
+    soon(reporting).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_process_whose_report_was_lost_reports_itself_again() {
+    let test = TestDb::new().await;
+    let (process, wire) = deaf_process(&test).await;
+    let stop = CancellationToken::new();
+    let _guard = stop.clone().drop_guard();
+    tokio::spawn(platform::process::report(process, vec!["api"], "1", stop));
+    wire.lose_one_answer_for_a_minute().await;
+    tokio::task::yield_now().await;
+    // The time between two reports.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+    testkit::until("the process is on the list", async || {
+        let count: i64 = sqlx::query_scalar("select count(*) from ops.processes").fetch_one(test.db.pool()).await.unwrap();
+        (count == 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_runner_that_cannot_make_its_types_known_stops_when_it_is_told_to() {
+    let test = TestDb::new().await;
+    let (process, wire) = deaf_process(&test).await;
+    let runner = crate::jobs::runner(&process, JobType::new(crate::jobs::TYPE), |_| async { Ok(()) });
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(runner.run(stop.clone()));
+    wire.until_lost().await;
+    stop.cancel();
+    soon(running).await.unwrap();
 }
