@@ -77,8 +77,14 @@ pub const MODULE: Module = Module {
 pub fn service(db: &Db, settings: ActionsSettings, surface: Arc<http::Surface>) -> Service {
     let ActionsSettings { origins, watchdog_interval, .. } = settings;
     let db = db.clone();
-    Service::default()
-        .routes(with_cors(http::router(surface), origins, []))
-        .retention(retention::rules())
-        .worker(Role::Monitor, move |stop| watchdog::run(db, watchdog_interval, stop))
+    let look = move || {
+        let db = db.clone();
+        async move { watchdog::look(&db).await }
+    };
+    Service::default().routes(with_cors(http::router(surface), origins, [])).retention(retention::rules()).look_every(
+        Role::Monitor,
+        "actions.watchdog",
+        watchdog_interval,
+        look,
+    )
 }

@@ -12,6 +12,7 @@ pub mod bus;
 pub mod failpoint;
 pub mod jobs;
 pub mod journal;
+mod looking;
 pub mod module;
 pub mod objects;
 pub mod outbox;

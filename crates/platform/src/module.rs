@@ -18,6 +18,7 @@ use crate::{
     http::{self, App},
     install,
     jobs::{self, JobType, NewJob, Registry},
+    looking,
     retention::{self, RetentionRule},
     scopes,
     settings::Setting,
@@ -176,6 +177,18 @@ impl Service {
     {
         self.workers.push(Worker { role, run: Box::new(move |stop| run(stop).boxed()) });
         self
+    }
+
+    /// A worker that looks for something again and again, first of all at the start. A look has a minute for its answer; one that failed because the
+    /// database was away is taken again soon. Any number of processes may look: the database lets each thing be done once.
+    #[must_use]
+    pub fn look_every<T, F, R>(self, role: Role, name: &'static str, every: Duration, look: F) -> Self
+    where
+        T: Send + 'static,
+        F: Fn() -> R + Send + 'static,
+        R: Future<Output = Result<T, DbError>> + Send + 'static,
+    {
+        self.worker(role, move |stop| looking::look_every(name, every, look, stop))
     }
 
     #[must_use]

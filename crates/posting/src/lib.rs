@@ -8,7 +8,6 @@ pub mod alerts;
 pub mod dispatcher;
 pub mod http;
 pub mod media;
-pub mod monitor;
 pub mod ops;
 pub mod pull;
 pub mod reads;

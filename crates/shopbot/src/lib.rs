@@ -8,7 +8,6 @@ mod updates;
 
 pub mod alerts;
 pub mod http;
-pub mod monitor;
 pub mod reads;
 pub mod retention;
 pub mod scenarios;

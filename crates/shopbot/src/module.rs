@@ -1,5 +1,7 @@
 //! What the shop bot brings to the program.
 
+use std::time::Duration;
+
 use platform::{
     Db, DbError,
     module::{Finding, Metric, Module, Role, Service},
@@ -9,10 +11,12 @@ use platform::{
 use utoipa::OpenApi;
 use uuid::Uuid;
 
-use crate::{AnswerSender, SQL, alerts, bot_module, http, monitor, retention, scopes, sender::Answers};
+use crate::{AnswerSender, SQL, alerts, bot_module, http, retention, scopes, sender::Answers, store};
 
 /// Answers that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
+/// How often leases are looked for that are over.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub const MODULE: Module = Module {
     sql: SQL,
@@ -32,9 +36,19 @@ pub fn service(answers: Answers) -> Service {
         .routes(http::router())
         .bots(bot_module())
         .worker(Role::Dispatcher, move |stop| AnswerSender::new(answers, OutboxLimits::of(IN_FLIGHT_MAX)).run(stop))
-        .worker(Role::Monitor, move |stop| monitor::run(db, stop))
+        .look_every(Role::Monitor, "shopbot.leases", LOOK_EVERY, move || free_leases(db.clone()))
         .retention(retention::rules())
         .check("bots", check_tokens)
+}
+
+/// Gives back what stuck senders hold.
+async fn free_leases(db: Db) -> Result<(), DbError> {
+    let freed = store::expire_answer_leases(db.pool()).await?;
+    if freed > 0 {
+        tracing::warn!(freed, "shopbot.leases_expired");
+        db.wake().tell(crate::ANSWERS);
+    }
+    Ok(())
 }
 
 /// Whether the tokens of the bots of all workspaces can be read from here.
