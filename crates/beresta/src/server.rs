@@ -6,12 +6,11 @@ use anyhow::{Context, Result};
 use axum::Router;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use knowledge::polling::Poller;
 use platform::{
     alerts::{self, AlertSource, AlertTeller, StorageLimits},
     bus::Bus,
     console::ConsolePage,
-    door,
+    door::{self, InnerDoor},
     embedded::Use,
     http::{self, App},
     jobs::{Registry, Runner},
@@ -76,7 +75,7 @@ impl Server {
         let mut registry = Registry::new();
         let mut of_modules = Router::new();
         let (mut schedules, mut forgetting, mut ended) = (vec![retention::SCHEDULE], Vec::new(), Vec::new());
-        let (mut bots, mut pages) = (Vec::new(), Vec::new());
+        let (mut bots, mut pages, mut workers) = (Vec::new(), Vec::new(), Vec::new());
         for service in modules::services(config, &app, &outside, &chats) {
             registry.extend(service.jobs);
             of_modules = of_modules.merge(service.router);
@@ -85,10 +84,12 @@ impl Server {
             bots.extend(service.bots);
             pages.extend(service.pages);
             ended.extend(service.ended);
-            for worker in service.workers {
-                if config.roles.contains(&worker.role) {
-                    tasks.spawn(worker.run(stop.clone()));
-                }
+            workers.extend(service.workers);
+        }
+        let inner_door = InnerDoor::new(app.clone(), bots.clone());
+        for worker in workers {
+            if config.roles.contains(&worker.role) {
+                tasks.spawn(worker.run(inner_door.clone(), stop.clone()));
             }
         }
         let sources: Vec<AlertSource> = modules::ALL.iter().filter_map(|module| module.alerts).collect();
@@ -111,11 +112,6 @@ impl Server {
                 data_dir: database.embedded.as_ref().map(|_| config.data_dir.clone()),
             };
             tasks.spawn(alerts::watch(db.clone(), sources, limits, stop.clone()));
-        }
-        if config.roles.contains(&Role::Monitor) {
-            let knowledge = outside.knowledge(&db, &app.objects);
-            let poller = Poller { knowledge, app: app.clone(), modules: bots.clone().into() };
-            tasks.spawn(poller.run(stop.clone()));
         }
         let mut router = operations::router(Arc::new(Process::new(roles)?));
         if config.roles.contains(&Role::Api) {

@@ -17,7 +17,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, console, http, jobs, replies::Replies, scopes, updates};
+use crate::{SQL, alerts, console, http, jobs, polling::Poller, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
@@ -58,7 +58,8 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, collecting, replies) = (knowledge.clone(), knowledge.clone(), knowledge.replies());
+    let (watching, collecting, polling) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let replies = knowledge.replies();
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
@@ -69,6 +70,7 @@ pub fn service(knowledge: &Knowledge) -> Service {
             jobs::collect_garbage(collecting.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
+        .worker_at_the_door(Role::Monitor, move |door, stop| Poller::new(polling, door).run(stop))
         .page(console::PAGE)
         .retention(vec![
             RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),

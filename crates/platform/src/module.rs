@@ -14,7 +14,7 @@ use crate::{
     Db, DbError,
     alerts::{self, AlertSource},
     console::ConsolePage,
-    door::{self, BotModule},
+    door::{self, BotModule, InnerDoor},
     http::{self, App},
     install,
     jobs::{self, JobType, NewJob, Registry},
@@ -45,12 +45,13 @@ impl Role {
 /// A task that runs until the process stops, in processes that have its role.
 pub struct Worker {
     pub role: Role,
-    run: Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>,
+    run: Box<dyn FnOnce(InnerDoor, CancellationToken) -> BoxFuture<'static, ()> + Send>,
 }
 
 impl Worker {
-    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
-        (self.run)(stop)
+    /// `door` leads to the modules of the process.
+    pub fn run(self, door: InnerDoor, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        (self.run)(door, stop)
     }
 }
 
@@ -170,12 +171,22 @@ impl Service {
     }
 
     #[must_use]
-    pub fn worker<F, R>(mut self, role: Role, run: F) -> Self
+    pub fn worker<F, R>(self, role: Role, run: F) -> Self
     where
         F: FnOnce(CancellationToken) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        self.workers.push(Worker { role, run: Box::new(move |stop| run(stop).boxed()) });
+        self.worker_at_the_door(role, move |_door, stop| run(stop))
+    }
+
+    /// A worker that has updates for the bots of any module.
+    #[must_use]
+    pub fn worker_at_the_door<F, R>(mut self, role: Role, run: F) -> Self
+    where
+        F: FnOnce(InnerDoor, CancellationToken) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        self.workers.push(Worker { role, run: Box::new(move |door, stop| run(door, stop).boxed()) });
         self
     }
 
