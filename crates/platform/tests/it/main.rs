@@ -12,6 +12,7 @@ mod jobs;
 mod journal;
 mod layers;
 mod lost_answers;
+mod now;
 mod objects;
 mod retention;
 mod runner;
