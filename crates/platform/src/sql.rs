@@ -9,6 +9,7 @@ pub const SQL: SqlModule = SqlModule {
     migrations: sql_files!["migrations":
         "0001_roles" "0002_journals" "0003_workspaces" "0004_journal" "0005_jobs" "0006_bus" "0007_token_person" "0008_alerts"
         "0009_endpoint_rates" "0009_bots" "0010_events" "0011_shared_sql" "0012_scope_names" "0013_unended_deliveries"
+        "0014_stopped_by"
     ],
     functions: sql_files!["functions":
         "near_names" "id_at" "at_micros" "stamp" "one_line" "redact_text" "snippet" "error_kind" "safe_error" "backoff"
