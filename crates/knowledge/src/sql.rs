@@ -18,6 +18,6 @@ pub const SQL: SqlModule = SqlModule {
         "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
         "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"
-        "reply_attempts_max" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
+        "reply_attempts_max" "bot_errors" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

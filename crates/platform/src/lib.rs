@@ -8,6 +8,7 @@ pub mod install;
 mod sql;
 
 pub mod alerts;
+mod bots;
 pub mod bus;
 pub mod failpoint;
 pub mod jobs;

@@ -13,6 +13,7 @@ use utoipa::openapi::OpenApi;
 use crate::{
     Db, DbError,
     alerts::{self, AlertSource},
+    bots,
     console::ConsolePage,
     door::{self, BotModule, InnerDoor},
     http::{self, App},
@@ -272,5 +273,5 @@ fn platform_openapi() -> OpenApi {
 }
 
 pub fn platform_service() -> Service {
-    Service::default().routes(http::api::router()).retention(retention::rules())
+    Service::default().routes(http::api::router()).retention(retention::rules()).check("bots", bots::check_tokens)
 }

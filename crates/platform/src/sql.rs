@@ -18,7 +18,7 @@ pub const SQL: SqlModule = SqlModule {
         "register_job_type" "tell_jobs" "enqueue_jobs" "enqueue_job" "claim_jobs" "claim_workspace_jobs" "expire_leases" "complete_jobs" "fail_jobs"
         "release_jobs" "extend_leases" "retry_job" "next_due_at" "put_schedule" "fire_schedules" "report_process"
         "publish" "bus_position" "bus_mend" "read_all_after" "read_topic_after"
-        "alert_targets" "announce_alert" "settle_alerts" "check_alerts" "acknowledge_alert" "find_trouble" "forget"
+        "alert_targets" "announce_alert" "settle_alerts" "check_alerts" "acknowledge_alert" "bot_errors" "find_trouble" "forget"
         "event_patterns" "is_event_wanted" "event_body" "emit_events" "emit_event"
     ],
 };

@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use platform::{
     Db, DbError,
-    module::{Finding, Metric, Module, Role, Service},
+    module::{Metric, Module, Role, Service},
     outbox::OutboxLimits,
-    secrets::Secrets,
 };
 use utoipa::OpenApi;
-use uuid::Uuid;
 
 use crate::{AnswerSender, SQL, alerts, bot_module, http, retention, scopes, sender::Answers, store};
 
@@ -38,7 +36,6 @@ pub fn service(answers: Answers) -> Service {
         .worker(Role::Dispatcher, move |stop| AnswerSender::new(answers, OutboxLimits::of(IN_FLIGHT_MAX)).run(stop))
         .look_every(Role::Monitor, "shopbot.leases", LOOK_EVERY, move || free_leases(db.clone()))
         .retention(retention::rules())
-        .check("bots", check_tokens)
 }
 
 /// Gives back what stuck senders hold.
@@ -49,21 +46,4 @@ async fn free_leases(db: Db) -> Result<(), DbError> {
         db.wake().tell(crate::ANSWERS);
     }
     Ok(())
-}
-
-/// Whether the tokens of the bots of all workspaces can be read from here.
-async fn check_tokens(db: Db) -> Result<Vec<Finding>, DbError> {
-    let query = "select workspace_id, provider, secret_ref from core.bots where serves = 'shopbot' and enabled";
-    let bots: Vec<(Uuid, String, String)> = sqlx::query_as(query).fetch_all(db.pool()).await?;
-    let secrets = Secrets::default();
-    let mut findings = Vec::new();
-    for (workspace, provider, reference) in &bots {
-        if let Err(problem) = secrets.find(reference).await {
-            findings.push(Finding::Warning(format!("the token of the {provider} bot in workspace {workspace}: {problem}")));
-        }
-    }
-    if findings.is_empty() {
-        findings.push(Finding::Ok(format!("the tokens of {} bots can be read", bots.len())));
-    }
-    Ok(findings)
 }

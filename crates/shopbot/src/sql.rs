@@ -18,6 +18,6 @@ pub const SQL: SqlModule = SqlModule {
         "match_rule" "decide" "tell_decision" "handle_message" "take_message" "try_message" "keep_poison"
         "due_workspaces" "claim_answers" "still_held" "mark_sent_late" "mark_answers_sent" "close_bot" "end_attempt" "retry_answer"
         "fail_answer"
-        "expire_answer_leases" "next_answer_at" "error_rate" "find_trouble" "alert_targets" "check_alerts" "forget"
+        "expire_answer_leases" "next_answer_at" "error_rate" "find_trouble" "bot_errors" "alert_targets" "check_alerts" "forget"
     ],
 };

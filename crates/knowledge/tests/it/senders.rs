@@ -1,5 +1,6 @@
 //! Senders of replies that die: what they held is said again, not for ever, and the journal knows.
 
+use platform::alerts::{self, PLATFORM, StorageLimits};
 use serde_json::{Value, json};
 
 use crate::world::{Archive, message};
@@ -35,4 +36,23 @@ async fn a_reply_whose_senders_die_again_and_again_is_dead_after_as_many_attempt
         assert_eq!(archive.ask(&format!("knowledge.record_reply($ws, {reply}, 'worker', null, '{error}')")).await, outcome);
         archive.advance(301);
     }
+}
+
+#[tokio::test]
+async fn a_bot_whose_token_cannot_be_read_is_an_alert_of_the_platform_until_it_can() {
+    let archive = Archive::new().await;
+    let trouble = async || {
+        alerts::check(&archive.test.db, &[PLATFORM], &StorageLimits::default()).await;
+        archive.list("select jsonb_build_array(alert, subject, sample, why) from ops.alerts where cleared_at is null").await
+    };
+    archive.run("update core.bots set secret_ref = 'env:NO_SUCH_VARIABLE'").await;
+    archive.process(&message(1, 1, "/help")).await;
+    assert!(trouble().await.is_empty(), "nothing was sent yet");
+    archive.say().await;
+    let why = "the variable NO_SUCH_VARIABLE is not set";
+    assert_eq!(trouble().await, [json!(["bot_without_token", "archive", "knowledge", why])]);
+    archive.run(&format!("update core.bots set secret_ref = '{}'", archive.secret_ref("telegram"))).await;
+    archive.advance(60);
+    archive.say().await;
+    assert!(trouble().await.is_empty());
 }
