@@ -87,6 +87,12 @@ impl AdapterError {
         Self { category, scope, kind, code: code.into(), retry_after_ms: None, message: message.into(), raw: Value::Null }
     }
 
+    /// The token of a channel or a bot could not be read, so nothing was sent: an operator puts it where it should be. Whether the work waits for
+    /// that is for the caller to say.
+    pub fn credential_missing(category: Category, message: impl Into<String>) -> Self {
+        Self::new(category, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
+    }
+
     /// The request left and no answer came: the provider may have done the work.
     pub fn outcome_unknown(&self) -> bool {
         self.kind == ErrorKind::UnknownOutcome

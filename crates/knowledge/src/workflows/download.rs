@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::{Request, busy, refused};
+use super::{Request, bot_access, busy, refused};
 use crate::{
     Knowledge,
     blobs::{self, StoredBytes},
@@ -96,14 +96,8 @@ async fn download(knowledge: &Knowledge, begun: &BegunDownload, file_id: &str) -
     if begun.bytes.is_some_and(|bytes| u64::try_from(bytes).is_ok_and(|bytes| bytes > FILE_BYTES_MAX as u64)) {
         return Err(AdapterError::new(Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid, "file_too_big", TOO_BIG));
     }
-    let unauthorized = |message: String| {
-        // Somebody will mend it, and the file is worth the wait.
-        AdapterError::new(Category::Transient, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
-    };
-    let reference = begun.secret_ref.as_deref();
-    let reference = reference.ok_or_else(|| unauthorized("no bot of this workspace has seen this file".to_owned()))?;
-    let token = knowledge.secrets.find(reference).await.map_err(unauthorized)?;
-    let telegram = knowledge.messengers.telegram().ok_or_else(|| unauthorized("Telegram is not configured".to_owned()))?;
+    let unseen = || AdapterError::credential_missing(Category::Transient, "no bot of this workspace has seen this file");
+    let (telegram, token) = bot_access(knowledge, begun.secret_ref.as_deref().ok_or_else(unseen)?).await?;
     let place = telegram.get_file(&token, file_id).await?;
     let bytes = telegram.download(&token, &place).await?;
     Ok((place.path, bytes))

@@ -1,6 +1,6 @@
 //! WF11: looks how the updates of a bot come, writes it down, and mends it.
 
-use kernel::{AdapterError, Kind, Problem, Secret};
+use kernel::{AdapterError, Category, Kind, Problem, Secret};
 use messengers::{Telegram, WebhookInfo, WebhookTarget};
 use platform::DbError;
 use serde_json::{Value, json};
@@ -86,10 +86,8 @@ async fn look(knowledge: &Knowledge, bot: &WatchedBot) -> Result<(WebhookInfo, O
 
 /// Telegram and the token of a bot.
 pub(crate) async fn bot_access<'a>(knowledge: &'a Knowledge, secret_ref: &str) -> Result<(&'a Telegram, Secret), AdapterError> {
-    let missing = |message: String| {
-        let (category, scope) = (kernel::Category::Transient, kernel::ErrorScope::Channel);
-        AdapterError::new(category, scope, kernel::ErrorKind::Unauthorized, "credential_missing", message)
-    };
+    // An operator will mend it, and what waits for it is worth the wait.
+    let missing = |message: String| AdapterError::credential_missing(Category::Transient, message);
     let token = knowledge.secrets.find(secret_ref).await.map_err(missing)?;
     let telegram = knowledge.messengers.telegram().ok_or_else(|| missing("Telegram is not configured".to_owned()))?;
     Ok((telegram, token))
