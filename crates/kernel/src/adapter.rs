@@ -38,6 +38,8 @@ pub enum ErrorKind {
     NotReady,
     /// The message is refused as it is: only a changed message can pass.
     Invalid,
+    /// A file is larger than the provider takes or gives: only a smaller one can pass.
+    TooLarge,
     /// The provider, the network or our own storage failed, and nothing was done: repeat the call later.
     Unavailable,
     /// No whole answer came to a call that changes nothing when it is repeated: repeat it later.
@@ -47,13 +49,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::RateLimited,
         Self::Unauthorized,
         Self::Forbidden,
         Self::NotFound,
         Self::NotReady,
         Self::Invalid,
+        Self::TooLarge,
         Self::Unavailable,
         Self::Timeout,
         Self::UnknownOutcome,

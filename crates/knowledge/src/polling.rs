@@ -19,10 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{
-    Knowledge,
-    workflows::{ALLOWED_UPDATES, bot_access},
-};
+use crate::{Knowledge, workflows::bot_access};
 
 /// How updates come has changed.
 pub const TRANSPORT: Topic = Topic::new("transport", Duration::from_secs(1));
@@ -149,7 +146,7 @@ impl Poller {
         let offset: Option<i64> = begun.await.map_err(|error: DbError| error.to_string())?;
         let Some(offset) = offset else { return Ok(false) };
         let (telegram, secret) = bot_access(&self.knowledge, &bot.secret_ref).await.map_err(|error| error.to_string())?;
-        let updates = telegram.get_updates(&secret, offset, seconds, &ALLOWED_UPDATES).await;
+        let updates = telegram.get_updates(&secret, offset, seconds).await;
         let updates = updates.map_err(|error| error.to_string())?;
         let mut last = None;
         for update in updates {

@@ -24,6 +24,9 @@ pub(crate) type Meaning = (Category, ErrorScope, ErrorKind);
 /// The message cannot be sent as it is.
 pub(crate) const INVALID: Meaning = (Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid);
 
+/// A file is larger than the provider takes or gives.
+pub(crate) const TOO_LARGE: Meaning = (Category::Permanent, ErrorScope::Delivery, ErrorKind::TooLarge);
+
 /// The chat or the bot cannot be sent to.
 pub(crate) const fn of_channel(kind: ErrorKind) -> Meaning {
     (Category::Permanent, ErrorScope::Channel, kind)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Kind, Problem};
-use messengers::FILE_BYTES_MAX;
+use kernel::{AdapterError, Category, ErrorKind, Kind, Problem};
+use messengers::Telegram;
 use platform::{DbError, wake::Topic};
 use serde_json::{Value, json};
 use sqlx::FromRow;
@@ -18,7 +18,6 @@ use crate::{
 
 /// Longer than a download can take: whoever needs the same file meanwhile comes again.
 const LEASE: Duration = Duration::from_mins(2);
-const TOO_BIG: &str = "the file is larger than 20 MB, which Telegram gives to no bot; share it in parts or as a link";
 
 #[derive(Debug, FromRow)]
 struct BegunDownload {
@@ -93,9 +92,7 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
 }
 
 async fn download(knowledge: &Knowledge, begun: &BegunDownload, file_id: &str) -> Result<(String, Bytes), AdapterError> {
-    if begun.bytes.is_some_and(|bytes| u64::try_from(bytes).is_ok_and(|bytes| bytes > FILE_BYTES_MAX as u64)) {
-        return Err(AdapterError::new(Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid, "file_too_big", TOO_BIG));
-    }
+    begun.bytes.and_then(|bytes| u64::try_from(bytes).ok()).map_or(Ok(()), Telegram::allow_file)?;
     let unseen = || AdapterError::credential_missing(Category::Transient, "no bot of this workspace has seen this file");
     let (telegram, token) = bot_access(knowledge, begun.secret_ref.as_deref().ok_or_else(unseen)?).await?;
     let place = telegram.get_file(&token, file_id).await?;
@@ -104,10 +101,8 @@ async fn download(knowledge: &Knowledge, begun: &BegunDownload, file_id: &str) -
 }
 
 fn reason(error: &AdapterError) -> String {
-    if error.message.contains("file is too big") || error.code == "file_too_big" {
-        return TOO_BIG.to_owned();
-    }
     match error.kind {
+        ErrorKind::TooLarge => format!("{}; share it in parts or as a link", error.message),
         ErrorKind::Invalid | ErrorKind::NotFound => format!("Telegram does not have this file any more ({})", error.message),
         ErrorKind::Unauthorized => format!("the token of the bot is missing or refused: {}", error.message),
         _ => format!("Telegram could not be asked for the file: {}", error.message),

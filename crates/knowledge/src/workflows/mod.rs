@@ -18,7 +18,7 @@ pub(crate) use embed::fill_model;
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;
-pub(crate) use transport::{ALLOWED_UPDATES, bot_access};
+pub(crate) use transport::bot_access;
 
 use std::time::Duration;
 

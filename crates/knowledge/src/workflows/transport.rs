@@ -13,10 +13,6 @@ use crate::{
     model::transport::{Before, Plan, Seen, TransportAction, TransportMode, Wanted, decide},
 };
 
-/// The kinds of updates that are asked for; member events come only when they are.
-pub(crate) const ALLOWED_UPDATES: [&str; 7] =
-    ["message", "edited_message", "channel_post", "edited_channel_post", "my_chat_member", "chat_member", "callback_query"];
-
 #[derive(Debug, FromRow)]
 struct WatchedBot {
     secret_ref: String,
@@ -144,6 +140,6 @@ async fn carry_out(knowledge: &Knowledge, bot: &WatchedBot, plan: &Plan) -> Resu
     let reference = bot.webhook_secret_ref.as_deref();
     let reference = reference.ok_or_else(|| unset("core.bot_transport_config has no webhook_secret_ref"))?;
     let secret = knowledge.secrets.find(reference).await.map_err(|words| unset(&words))?;
-    let target = WebhookTarget { url, secret: &secret, allowed_updates: &ALLOWED_UPDATES };
+    let target = WebhookTarget { url, secret: &secret };
     telegram.set_webhook(&token, &target).await.map_err(upstream)
 }
