@@ -81,7 +81,7 @@ async fn what_is_the_bots_trouble_uses_up_no_answer_for_a_day() {
     let attempt = async |n: u32| {
         world.run("update shopbot.bots set closed_until = null, next_allowed_at = null").await;
         world.run("update shopbot.bot_outbox set next_retry_at = platform.now()").await;
-        world.run(&format!("select shopbot.claim_answers('r{n}', 10, interval '1 minute')")).await;
+        world.run(&format!("select shopbot.claim_answers('r{n}', 10, interval '1 minute', $ws)")).await;
         world
             .ask(&format!("select shopbot.fail_answer($ws, (select answer_id from shopbot.bot_outbox), 'r{n}', '{refused}')"))
             .await
