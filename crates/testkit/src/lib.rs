@@ -21,5 +21,5 @@ pub use database::{TestDb, admin, before, settings};
 pub use extractor::extract_program;
 pub use providers::WorldWithProviders;
 pub use waiting::{PATIENCE, until};
-pub use wire::Wire;
+pub use wire::LossyWire;
 pub use world::{World, code};

@@ -23,8 +23,8 @@ const SOCKET: &str = ".s.PGSQL.5432";
 const MINUTE: Duration = Duration::from_secs(61);
 
 /// Carries everything until it is told to lose the answers of the server: then the server gets what it is sent, does it, and the process never
-/// hears of it. A connection that lost an answer stays deaf; one that is made after [`Wire::mend`] is a good one.
-pub struct Wire {
+/// hears of it. A connection that lost an answer stays deaf; one that is made after [`LossyWire::mend`] is a good one.
+pub struct LossyWire {
     dir: TempDir,
     state: Arc<WireState>,
 }
@@ -37,7 +37,7 @@ struct WireState {
 
 impl TestDb {
     /// A process whose connections go over a wire.
-    pub fn over_a_wire(&self) -> (Db, Wire) {
+    pub fn over_a_wire(&self) -> (Db, LossyWire) {
         let dir = TempDir::new().expect("a directory");
         let listener = UnixListener::bind(dir.path().join(SOCKET)).expect("a socket");
         let state = Arc::new(WireState { is_losing: AtomicBool::new(false), lost: watch::Sender::new(0) });
@@ -55,11 +55,11 @@ impl TestDb {
         let (database, _) = self.url.split_once('?').expect("the URL names a socket");
         let url = format!("{database}?host={}", dir.path().display());
         let db = Db::connect(&settings(&url), self.clock.clone()).expect("a usable URL");
-        (db, Wire { dir, state })
+        (db, LossyWire { dir, state })
     }
 }
 
-impl Wire {
+impl LossyWire {
     pub fn lose_answers(&self) {
         assert!(self.dir.path().exists(), "the wire is there");
         self.state.is_losing.store(true, Ordering::Release);

@@ -100,7 +100,7 @@ impl Shared {
     }
 }
 
-/// What a runner did until nothing was due: the answer of WF90.
+/// What a runner did until nothing was due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Drained {
     pub picked: usize,

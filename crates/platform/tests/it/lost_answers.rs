@@ -9,11 +9,11 @@ use platform::{
     wake::Topic,
 };
 use serde_json::json;
-use testkit::{PATIENCE, TestDb, Wire};
+use testkit::{LossyWire, PATIENCE, TestDb};
 use tokio_util::sync::CancellationToken;
 
 /// A process over a wire that loses answers from now on. It has a connection, so that what is lost is the answer to a question.
-async fn deaf_process(test: &TestDb) -> (Db, Wire) {
+async fn deaf_process(test: &TestDb) -> (Db, LossyWire) {
     let (process, wire) = test.over_a_wire();
     process.ping().await.unwrap();
     while process.pool().num_idle() == 0 {
