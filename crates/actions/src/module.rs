@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use platform::{
     Db,
+    console::MenuEntry,
     http::with_cors,
     module::{Metric, Module, Role, Service},
     settings::{Setting, SettingError, Values, setting},
@@ -73,6 +74,9 @@ pub const MODULE: Module = Module {
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[MenuEntry { path: "chats", title: "Chats", topics: &["chat"] }];
+
 /// The surface is shared with the console, so that the limits of streams count both.
 pub fn service(db: &Db, settings: ActionsSettings, surface: Arc<http::Surface>) -> Service {
     let ActionsSettings { origins, watchdog_interval, .. } = settings;
@@ -81,7 +85,7 @@ pub fn service(db: &Db, settings: ActionsSettings, surface: Arc<http::Surface>) 
         let db = db.clone();
         async move { watchdog::look(&db).await }
     };
-    Service::default().routes(with_cors(http::router(surface), origins, [])).retention(retention::rules()).look_every(
+    Service::default().routes(with_cors(http::router(surface), origins, [])).retention(retention::rules()).menu(MENU).look_every(
         Role::Monitor,
         "actions.watchdog",
         watchdog_interval,

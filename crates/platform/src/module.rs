@@ -14,7 +14,7 @@ use crate::{
     Db, DbError,
     alerts::{self, AlertSource},
     bots,
-    console::ConsolePage,
+    console::{ConsolePage, MenuEntry},
     door::{self, BotModule, InnerDoor},
     http::{self, App},
     install,
@@ -134,6 +134,8 @@ pub struct Service {
     pub retention: Vec<RetentionRule>,
     /// Takes the updates of bots that serve this module.
     pub bots: Option<BotModule>,
+    /// Its entries in the menu of the console, those of its pages too.
+    pub menu: Vec<MenuEntry>,
     /// Pages of its own in the console.
     pub pages: Vec<ConsolePage>,
     pub checks: Vec<Check>,
@@ -209,8 +211,16 @@ impl Service {
         self
     }
 
+    /// Entries for pages that the console itself has.
+    #[must_use]
+    pub fn menu(mut self, entries: &[MenuEntry]) -> Self {
+        self.menu.extend(entries);
+        self
+    }
+
     #[must_use]
     pub fn page(mut self, page: ConsolePage) -> Self {
+        self.menu.push(page.entry());
         self.pages.push(page);
         self
     }

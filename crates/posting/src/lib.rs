@@ -15,7 +15,7 @@ pub mod retention;
 pub mod scopes;
 
 pub use dispatcher::Dispatcher;
-pub use module::{MODULE, service};
+pub use module::{MENU, MODULE, service};
 pub use sql::SQL;
 
 /// There may be a delivery to send.

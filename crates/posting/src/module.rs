@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use platform::{
     Db, DbError,
+    console::MenuEntry,
     module::{Finding, Metric, Module, Role, Service},
     outbox::OutboxLimits,
     secrets::Secrets,
@@ -36,6 +37,14 @@ pub const MODULE: Module = Module {
 /// How often leases are looked for that are over.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[
+    MenuEntry { path: "posts", title: "Posts", topics: &["posting"] },
+    MenuEntry { path: "channels", title: "Channels", topics: &["posting"] },
+    MenuEntry { path: "events", title: "Events", topics: &["posting"] },
+    MenuEntry { path: "ingest", title: "Ingest", topics: &["posting"] },
+];
+
 pub fn service(deliveries: Deliveries, limits: OutboxLimits) -> Service {
     let (db, fetcher, objects) = (deliveries.db.clone(), deliveries.fetcher.clone(), deliveries.objects.clone());
     let puller = Puller::new(db.clone(), fetcher.clone(), pull::SourceSecrets::default());
@@ -44,6 +53,7 @@ pub fn service(deliveries: Deliveries, limits: OutboxLimits) -> Service {
         .worker(Role::Dispatcher, move |stop| Dispatcher::new(deliveries, limits).run(stop))
         .look_every(Role::Monitor, "posting.leases", LOOK_EVERY, move || free_leases(db.clone()))
         .retention(retention::rules(&objects))
+        .menu(MENU)
         .check("credentials", check_credentials)
 }
 

@@ -15,7 +15,7 @@ pub mod scopes;
 pub mod sender;
 pub mod talk;
 
-pub use module::{MODULE, service};
+pub use module::{MENU, MODULE, service};
 pub use sender::AnswerSender;
 pub use sql::SQL;
 pub use updates::bot_module;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use platform::{
     Db, DbError,
+    console::MenuEntry,
     module::{Metric, Module, Role, Service},
     outbox::OutboxLimits,
 };
@@ -28,6 +29,13 @@ pub const MODULE: Module = Module {
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[
+    MenuEntry { path: "conversations", title: "Conversations", topics: &["shopbot"] },
+    MenuEntry { path: "rules", title: "Rules", topics: &["shopbot"] },
+    MenuEntry { path: "bots", title: "Bots", topics: &["shopbot"] },
+];
+
 pub fn service(answers: Answers) -> Service {
     let db = answers.db.clone();
     Service::default()
@@ -36,6 +44,7 @@ pub fn service(answers: Answers) -> Service {
         .worker(Role::Dispatcher, move |stop| AnswerSender::new(answers, OutboxLimits::of(IN_FLIGHT_MAX)).run(stop))
         .look_every(Role::Monitor, "shopbot.leases", LOOK_EVERY, move || free_leases(db.clone()))
         .retention(retention::rules())
+        .menu(MENU)
 }
 
 /// Gives back what stuck senders hold.
