@@ -12,7 +12,8 @@ begin
            and p.proargtypes[0] = 'uuid'::regtype
          order by 1
     loop
-        return query execute format('select e.workspace_id, e.bot_id, e.since, e.error from %I.bot_errors($1) e', module)
+        return query execute
+            format('select e.workspace_id, e.bot_id, e.since, e.error from %I.bot_errors($1) e', module)
             using p_workspace_id;
     end loop;
 end
