@@ -199,7 +199,7 @@ impl Service {
     pub fn look_every<T, F, R>(self, role: Role, name: &'static str, every: Duration, look: F) -> Self
     where
         T: Send + 'static,
-        F: Fn() -> R + Send + 'static,
+        F: Fn() -> R + Send + Sync + 'static,
         R: Future<Output = Result<T, DbError>> + Send + 'static,
     {
         self.worker(role, move |stop| looking::look_every(name, every, look, stop))

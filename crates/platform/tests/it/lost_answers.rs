@@ -137,7 +137,10 @@ async fn a_process_whose_report_was_lost_reports_itself_again() {
     let _guard = stop.clone().drop_guard();
     tokio::spawn(platform::process::report(process, vec!["api"], "1", stop));
     wire.lose_one_answer_for_a_minute().await;
-    tokio::task::yield_now().await;
+    // It gives the answer up, and sleeps.
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
     // The time between two reports.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(31)).await;
