@@ -1,4 +1,4 @@
-//! The loop of a worker that looks for something again and again: leases that are over, actions that nobody ended.
+//! The loop of a worker that looks for something again and again: leases that are over, actions whose deadline is over.
 
 use std::time::Duration;
 

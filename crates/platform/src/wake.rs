@@ -171,7 +171,7 @@ impl Wake {
         let payload = format!("{} {}", topic.name, self.inner.process);
         loop {
             let notify = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(&payload).execute(&self.inner.pool);
-            // A line that waits for ever for a lost answer would tell nobody of anything again.
+            // A line that waits for ever for a lost answer would never again tell another process of anything.
             if let Err(error) = within(NOTIFY_MAX, notify.map_err(DbError::from)).await {
                 tracing::debug!(%error, "wake.notify");
             }
