@@ -93,7 +93,9 @@ fn cut(value: &mut Value, size: KeptSize) {
         Value::String(text) if text.len() > size.text_chars_max => *text = snippet(text, size.text_chars_max),
         Value::Array(items) => {
             items.truncate(size.items_max);
-            items.iter_mut().for_each(|item| cut(item, size));
+            for item in items {
+                cut(item, size);
+            }
         }
         Value::Object(fields) => fields.values_mut().for_each(|field| cut(field, size)),
         _ => {}
