@@ -18,6 +18,6 @@ pub mod scopes;
 pub mod watchdog;
 
 pub use clean::display_text;
-pub use module::{ActionsSettings, MODULE, service};
+pub use module::{ActionsSettings, MENU, MODULE, service};
 pub use sql::SQL;
 pub use streams::StreamLimits;

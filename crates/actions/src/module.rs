@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use platform::{
     Db,
+    console::MenuEntry,
     http::with_cors,
     module::{Metric, Module, Role, Service},
     settings::{Setting, SettingError, Values, setting},
@@ -73,12 +74,21 @@ pub const MODULE: Module = Module {
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[MenuEntry { path: "chats", title: "Chats", topics: &["chat"] }];
+
 /// The surface is shared with the console, so that the limits of streams count both.
 pub fn service(db: &Db, settings: ActionsSettings, surface: Arc<http::Surface>) -> Service {
     let ActionsSettings { origins, watchdog_interval, .. } = settings;
     let db = db.clone();
-    Service::default()
-        .routes(with_cors(http::router(surface), origins, []))
-        .retention(retention::rules())
-        .worker(Role::Monitor, move |stop| watchdog::run(db, watchdog_interval, stop))
+    let look = move || {
+        let db = db.clone();
+        async move { watchdog::look(&db).await }
+    };
+    Service::default().routes(with_cors(http::router(surface), origins, [])).retention(retention::rules()).menu(MENU).look_every(
+        Role::Monitor,
+        "actions.watchdog",
+        watchdog_interval,
+        look,
+    )
 }

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use platform::{Db, DbError, wake::Topic};
-use tokio_util::sync::CancellationToken;
 
 use crate::store;
 
@@ -12,27 +11,8 @@ use crate::store;
 pub const PROCESSING_MAX: Duration = Duration::from_hours(2);
 /// How often the watchdog looks (`BOT_ACTION_WATCHDOG_INTERVAL_MINUTES`).
 pub const LOOK_EVERY: Duration = Duration::from_mins(30);
-/// When it looks again after the database was away.
-const AFTER_A_FAILURE: Duration = Duration::from_secs(10);
 /// Actions that end in one transaction.
 const BATCH: i32 = 100;
-
-pub async fn run(db: Db, look_every: Duration, stop: CancellationToken) {
-    loop {
-        // First of all at the start: a process that is restarted more often than it looks would otherwise never look.
-        let wait = match look(&db).await {
-            Ok(_) => look_every,
-            Err(error) => {
-                tracing::warn!(%error, "actions.watchdog");
-                if error.is_retryable() { look_every.min(AFTER_A_FAILURE) } else { look_every }
-            }
-        };
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(wait) => {}
-        }
-    }
-}
 
 /// One look for everything that is overdue; how many actions it ended.
 pub async fn look(db: &Db) -> Result<i32, DbError> {

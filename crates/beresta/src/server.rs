@@ -6,12 +6,10 @@ use anyhow::{Context, Result};
 use axum::Router;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use knowledge::polling::Poller;
 use platform::{
     alerts::{self, AlertSource, AlertTeller, StorageLimits},
     bus::Bus,
-    console::ConsolePage,
-    door,
+    door::{self, InnerDoor},
     embedded::Use,
     http::{self, App},
     jobs::{Registry, Runner},
@@ -76,19 +74,22 @@ impl Server {
         let mut registry = Registry::new();
         let mut of_modules = Router::new();
         let (mut schedules, mut forgetting, mut ended) = (vec![retention::SCHEDULE], Vec::new(), Vec::new());
-        let (mut bots, mut pages) = (Vec::new(), Vec::new());
+        let (mut bots, mut menu, mut pages, mut workers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for service in modules::services(config, &app, &outside, &chats) {
             registry.extend(service.jobs);
             of_modules = of_modules.merge(service.router);
             schedules.extend(service.schedules);
             forgetting.extend(service.retention);
             bots.extend(service.bots);
+            menu.extend(service.menu);
             pages.extend(service.pages);
             ended.extend(service.ended);
-            for worker in service.workers {
-                if config.roles.contains(&worker.role) {
-                    tasks.spawn(worker.run(stop.clone()));
-                }
+            workers.extend(service.workers);
+        }
+        let inner_door = InnerDoor::new(app.clone(), bots.clone());
+        for worker in workers {
+            if config.roles.contains(&worker.role) {
+                tasks.spawn(worker.run(inner_door.clone(), stop.clone()));
             }
         }
         let sources: Vec<AlertSource> = modules::ALL.iter().filter_map(|module| module.alerts).collect();
@@ -112,15 +113,11 @@ impl Server {
             };
             tasks.spawn(alerts::watch(db.clone(), sources, limits, stop.clone()));
         }
-        if config.roles.contains(&Role::Monitor) {
-            let knowledge = outside.knowledge(&db, &app.objects);
-            let poller = Poller { knowledge, app: app.clone(), modules: bots.clone().into() };
-            tasks.spawn(poller.run(stop.clone()));
-        }
         let mut router = operations::router(Arc::new(Process::new(roles)?));
         if config.roles.contains(&Role::Api) {
             tasks.spawn(bus.run(stop.clone()));
-            let console = console(config, &database, actions::http::router(chats), &pages);
+            let info = console_info(config, &database);
+            let console = console::router(Arc::new(info), actions::http::router(chats), &menu, &pages);
             router = router.merge(of_modules).merge(door::router(bots)).merge(console);
         }
         let router = http::wrap(router, config.limits).with_state(app.clone());
@@ -137,15 +134,14 @@ impl Server {
     }
 }
 
-fn console(config: &Config, database: &Database, chat_api: Router<App>, pages: &[ConsolePage]) -> Router<App> {
-    let info = console::Info {
+fn console_info(config: &Config, database: &Database) -> console::Info {
+    console::Info {
         version: env!("CARGO_PKG_VERSION"),
         started_at: Timestamp::now(),
         database_place: database.place.clone(),
         modules: modules::ALL,
         is_https: config.public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
-    };
-    console::router(Arc::new(info), chat_api, pages)
+    }
 }
 
 /// Completes when the process is asked to end: Ctrl-C or SIGTERM. It listens from the call on, not from the first look at what it returns, so

@@ -1,8 +1,8 @@
 //! The console: what a person sees of a workspace, rendered on the server.
 //!
 //! A page is one struct with the data of its region and one template (`views`); `page.rs` puts the region into the layout, or
-//! sends it alone when the script fetches it anew. The menu and what makes a page live are a list (`sections.rs`). A module
-//! adds a page of its own by a [`ConsolePage`], without a change in this crate.
+//! sends it alone when the script fetches it anew. The menu and what makes a page live are a list (`sections.rs`), which modules
+//! bring. A module adds a page of its own by a [`ConsolePage`], without a change in this crate.
 
 mod actions;
 mod assets;
@@ -25,7 +25,11 @@ use axum::{
     routing::{MethodRouter, get},
 };
 use jiff::Timestamp;
-use platform::{console::ConsolePage, http::App, module::Module};
+use platform::{
+    console::{ConsolePage, MenuEntry},
+    http::App,
+    module::Module,
+};
 
 use page::Shown;
 use sections::Menu;
@@ -44,8 +48,8 @@ pub struct Info {
     pub is_https: bool,
 }
 
-/// `chat_api` is the router of the module `actions`, which the page of a chat calls; `pages` are those that modules bring.
-pub fn router(info: Arc<Info>, chat_api: Router<App>, pages: &[ConsolePage]) -> Router<App> {
+/// `chat_api` is the router of the module `actions`, which the page of a chat calls; entries of the menu and `pages` are those that modules bring.
+pub fn router(info: Arc<Info>, chat_api: Router<App>, menu: &[MenuEntry], pages: &[ConsolePage]) -> Router<App> {
     Router::new()
         .route("/", get(async || Redirect::to("/console")))
         .nest("/console", all_pages(pages).merge(session::router()).merge(live::router()).merge(operations::changes()))
@@ -53,7 +57,7 @@ pub fn router(info: Arc<Info>, chat_api: Router<App>, pages: &[ConsolePage]) -> 
         .nest("/console/chat", actions::api(chat_api))
         .layer(axum::middleware::map_response(session::protect))
         .merge(assets::router())
-        .layer(Extension(Arc::new(Menu::new(pages))))
+        .layer(Extension(Arc::new(Menu::new(menu))))
         .layer(Extension(info))
 }
 

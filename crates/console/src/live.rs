@@ -1,7 +1,8 @@
 //! The event stream of an open page: it says that something was published on the topics of the page, and the page then fetches its
 //! regions anew.
 //!
-//! The stream subscribes to the bus and runs no query of its own, however many pages are open.
+//! A stream asks the database when it begins: for its token, and twice for the present position of the bus. It asks for the position again when it was
+//! too slow, and is otherwise told by the bus, however many pages are open.
 
 use std::{convert::Infallible, time::Duration};
 

@@ -68,12 +68,12 @@ impl Visitor {
 
     fn whole<'a, R: Display>(&'a self, head: PageHead, region: &'a R) -> WholePage<'a, R> {
         let path = self.path.split('/').nth(1).unwrap_or_default();
-        let sections = &self.menu.0;
-        let topics = sections.iter().find(|section| section.path == path).map_or(&[][..], |section| section.topics);
-        let menu = sections.iter().map(|section| MenuItem {
-            href: if section.path.is_empty() { "/console".to_owned() } else { format!("/console/{}", section.path) },
-            title: section.title,
-            is_active: section.path == path,
+        let entries = &self.menu.0;
+        let topics = entries.iter().find(|entry| entry.path == path).map_or(&[][..], |entry| entry.topics);
+        let menu = entries.iter().map(|entry| MenuItem {
+            href: if entry.path.is_empty() { "/console".to_owned() } else { format!("/console/{}", entry.path) },
+            title: entry.title,
+            is_active: entry.path == path,
         });
         WholePage {
             workspace: &self.ctx.principal.workspace_name,

@@ -1,48 +1,25 @@
-//! The sections of the console: its menu, and the topics of the bus after whose messages a page of a section is fetched anew.
+//! The menu of the console, and the topics of the bus after whose messages a page of an entry is fetched anew. Modules bring their entries.
 
-use platform::console::ConsolePage;
+use platform::console::MenuEntry;
 
 /// Every topic of the workspace.
 pub(crate) const ANY_TOPIC: &str = "*";
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Section {
-    /// The first part of its addresses, after `/console/`.
-    pub(crate) path: &'static str,
-    pub(crate) title: &'static str,
-    /// A topic means itself and everything under it: `chat` is also `chat:1`.
-    pub(crate) topics: &'static [&'static str],
-}
+const OVERVIEW: MenuEntry = MenuEntry { path: "", title: "Overview", topics: &[ANY_TOPIC, "processes"] };
 
-const OVERVIEW: Section = Section { path: "", title: "Overview", topics: &[ANY_TOPIC, "processes"] };
-
-const MODULES: [Section; 9] = [
-    Section { path: "posts", title: "Posts", topics: &["posting"] },
-    Section { path: "channels", title: "Channels", topics: &["posting"] },
-    Section { path: "events", title: "Events", topics: &["posting"] },
-    Section { path: "ingest", title: "Ingest", topics: &["posting"] },
-    Section { path: "conversations", title: "Conversations", topics: &["shopbot"] },
-    Section { path: "rules", title: "Rules", topics: &["shopbot"] },
-    Section { path: "bots", title: "Bots", topics: &["shopbot"] },
-    Section { path: "chats", title: "Chats", topics: &["chat"] },
-    Section { path: "planner", title: "Goals", topics: &["planner"] },
-];
-
-const OPERATIONS: [Section; 2] = [
-    Section { path: "jobs", title: "Jobs", topics: &["jobs"] },
+const OPERATIONS: [MenuEntry; 2] = [
+    MenuEntry { path: "jobs", title: "Jobs", topics: &["jobs"] },
     // Everything in the journal is published on the topic of its source.
-    Section { path: "journal", title: "Journal", topics: &[ANY_TOPIC] },
+    MenuEntry { path: "journal", title: "Journal", topics: &[ANY_TOPIC] },
 ];
 
 /// The menu, in order.
 #[derive(Debug)]
-pub(crate) struct Menu(pub(crate) Vec<Section>);
+pub(crate) struct Menu(pub(crate) Vec<MenuEntry>);
 
 impl Menu {
-    /// Pages that modules bring stand behind those of the modules that this crate knows.
-    pub(crate) fn new(pages: &[ConsolePage]) -> Self {
-        let brought = pages.iter().map(|page| Section { path: page.path, title: page.title, topics: page.topics });
-        Self([OVERVIEW].into_iter().chain(MODULES).chain(brought).chain(OPERATIONS).collect())
+    pub(crate) fn new(of_modules: &[MenuEntry]) -> Self {
+        Self([OVERVIEW].iter().chain(of_modules).chain(&OPERATIONS).copied().collect())
     }
 }
 
@@ -52,8 +29,8 @@ mod tests {
 
     #[test]
     fn every_page_listens_to_the_topic_of_its_module() {
-        let menu = Menu::new(&[]);
-        let topics = |path: &str| menu.0.iter().find(|section| section.path == path).unwrap().topics;
+        let menu = Menu::new(&[posting::MENU, shopbot::MENU, actions::MENU, planner::MENU].concat());
+        let topics = |path: &str| menu.0.iter().find(|entry| entry.path == path).unwrap().topics;
         for (path, topic) in [
             ("posts", "posting"),
             ("channels", "posting"),

@@ -38,6 +38,8 @@ pub enum ErrorKind {
     NotReady,
     /// The message is refused as it is: only a changed message can pass.
     Invalid,
+    /// A file is larger than the provider takes or gives: only a smaller one can pass.
+    TooLarge,
     /// The provider, the network or our own storage failed, and nothing was done: repeat the call later.
     Unavailable,
     /// No whole answer came to a call that changes nothing when it is repeated: repeat it later.
@@ -47,13 +49,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::RateLimited,
         Self::Unauthorized,
         Self::Forbidden,
         Self::NotFound,
         Self::NotReady,
         Self::Invalid,
+        Self::TooLarge,
         Self::Unavailable,
         Self::Timeout,
         Self::UnknownOutcome,
@@ -85,6 +88,12 @@ impl AdapterError {
         message: impl Into<String>,
     ) -> Self {
         Self { category, scope, kind, code: code.into(), retry_after_ms: None, message: message.into(), raw: Value::Null }
+    }
+
+    /// The token of a channel or a bot could not be read, so nothing was sent: an operator puts it where it should be. Whether the work waits for
+    /// that is for the caller to say.
+    pub fn credential_missing(category: Category, message: impl Into<String>) -> Self {
+        Self::new(category, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
     }
 
     /// The request left and no answer came: the provider may have done the work.

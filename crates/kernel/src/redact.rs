@@ -16,7 +16,7 @@ mod numbers;
 use std::{borrow::Cow, sync::LazyLock};
 
 use regex::{Captures, Regex, RegexSet};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const SECRET: &str = "[secret]";
 const EMAIL: &str = "[email]";
@@ -67,6 +67,39 @@ pub fn snippet(text: &str, chars_max: usize) -> String {
         cut.push('…');
     }
     cut
+}
+
+/// How much of a provider's answer is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptSize {
+    /// Of a text inside the answer.
+    pub text_chars_max: usize,
+    pub items_max: usize,
+    /// Of the whole.
+    pub bytes_max: usize,
+}
+
+/// What is kept of an answer: redacted, with its texts, its lists and the whole cut to size.
+pub fn kept_json(mut value: Value, size: KeptSize) -> Value {
+    redact_json(&mut value);
+    cut(&mut value, size);
+    let text = value.to_string();
+    if text.len() <= size.bytes_max { value } else { json!({"cut": snippet(&text, size.bytes_max / 4)}) }
+}
+
+/// Recursion is safe: what was parsed has at most the parser's depth.
+fn cut(value: &mut Value, size: KeptSize) {
+    match value {
+        Value::String(text) if text.len() > size.text_chars_max => *text = snippet(text, size.text_chars_max),
+        Value::Array(items) => {
+            items.truncate(size.items_max);
+            for item in items {
+                cut(item, size);
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(|field| cut(field, size)),
+        _ => {}
+    }
 }
 
 /// What the name of a JSON key says about its value.

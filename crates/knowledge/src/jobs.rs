@@ -63,7 +63,7 @@ async fn fill_model(knowledge: Knowledge, job: Job) -> Result<(), JobError> {
     workflows::fill_model(&knowledge, job.workspace_id, model_id).await.map_err(|problem| error(&problem))
 }
 
-/// The bots whose transport is watched: those of knowledge, and those that somebody configured. A job for each, in its workspace.
+/// Enqueues a look at the transport of each bot whose transport is configured (`core.bot_transport_config`), whichever module it serves.
 pub async fn watch_transports(knowledge: Knowledge) -> Result<(), JobError> {
     let query =
         "select ops.enqueue_job(b.workspace_id, 'knowledge.watch_transport', jsonb_build_object('bot_id', b.bot_id), null,

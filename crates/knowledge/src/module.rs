@@ -18,7 +18,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, answers::Activity, console, http, jobs, replies::Replies, scopes, updates};
+use crate::{SQL, alerts, answers::Activity, console, http, jobs, polling::Poller, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
@@ -74,8 +74,8 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, collecting, counting, replies) =
-        (knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.replies());
+    let (watching, collecting, counting, polling) = (knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let replies = knowledge.replies();
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
@@ -89,6 +89,7 @@ pub fn service(knowledge: &Knowledge) -> Service {
             jobs::count_changed_terms(counting.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
+        .worker_at_the_door(Role::Monitor, move |door, stop| Poller::new(polling, door).run(stop))
         .page(console::PAGE)
         .retention(vec![
             RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),

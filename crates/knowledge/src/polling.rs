@@ -2,14 +2,15 @@
 //! An update is confirmed to Telegram by the poll after the one that brought it, once its module has stored it; so a crash brings it again, and
 //! its receipt knows it.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, panic::AssertUnwindSafe, time::Duration};
 
 use bytes::Bytes;
+use futures::FutureExt;
 use kernel::{WorkspaceId, new_id};
 use platform::{
     DbError,
-    door::{BotModule, PolledUpdate},
-    http::App,
+    db::{ANSWER_MAX, within},
+    door::{InnerDoor, PolledUpdate},
     wake::Topic,
 };
 use serde_json::Value;
@@ -18,27 +19,27 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{
-    Knowledge,
-    workflows::{ALLOWED_UPDATES, bot_access},
-};
+use crate::{Knowledge, workflows::bot_access};
 
 /// How updates come has changed.
 pub const TRANSPORT: Topic = Topic::new("transport", Duration::from_secs(1));
 /// How often the list of polled bots is looked at when nobody says that it has changed.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
 const POLL_SECONDS: u32 = 20;
-/// Longer than one poll with everything it brings.
+/// How long a bot is this process's after a poll began. A poll with everything it brings has to end before that.
 const LEASE: Duration = Duration::from_mins(2);
+const POLL_MAX: Duration = Duration::from_secs(110);
 /// The pause after a failure.
 const PAUSE: Duration = Duration::from_secs(5);
+/// How long a process that stops tries to give a bot back; its lease ends by itself.
+const END_MAX: Duration = Duration::from_secs(10);
 
-/// What polling needs beside the workflows: the modules that take updates.
+/// Polls with the workflows' tools, and hands over through the door.
 #[derive(Clone)]
 pub struct Poller {
-    pub knowledge: Knowledge,
-    pub app: App,
-    pub modules: Arc<[BotModule]>,
+    knowledge: Knowledge,
+    door: InnerDoor,
+    pause: Duration,
 }
 
 #[derive(Clone, Debug, FromRow)]
@@ -50,13 +51,27 @@ struct PolledBot {
 }
 
 impl Poller {
+    pub fn new(knowledge: Knowledge, door: InnerDoor) -> Self {
+        Self { knowledge, door, pause: PAUSE }
+    }
+
+    /// With another pause after a failure.
+    #[must_use]
+    pub fn pausing(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
     /// Polls every bot that is to be polled, until `stop`.
     pub async fn run(self, stop: CancellationToken) {
         let mut changed = self.knowledge.db.wake().subscribe(TRANSPORT);
         let mut under_way: HashSet<Uuid> = HashSet::new();
         let mut tasks: JoinSet<Uuid> = JoinSet::new();
         loop {
-            match self.bots().await {
+            let bots = tokio::select! {
+                bots = self.bots() => bots,
+                () = stop.cancelled() => break,
+            };
+            match bots {
                 Ok(bots) => {
                     for bot in bots {
                         if under_way.insert(bot.bot_id) {
@@ -75,8 +90,9 @@ impl Poller {
                 _ = changed.changed() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 Some(ended) = tasks.join_next() => {
+                    // A task ends by itself only: a panic inside is caught there.
                     if let Ok(bot_id) = ended { under_way.remove(&bot_id); }
-                    tokio::select! { () = stop.cancelled() => break, () = tokio::time::sleep(PAUSE) => {} }
+                    tokio::select! { () = stop.cancelled() => break, () = tokio::time::sleep(self.pause) => {} }
                 }
             }
         }
@@ -84,40 +100,53 @@ impl Poller {
     }
 
     async fn bots(&self) -> Result<Vec<PolledBot>, DbError> {
-        Ok(sqlx::query_as("select * from knowledge.polling_bots()").fetch_all(self.knowledge.db.pool()).await?)
+        let query = sqlx::query_as("select * from knowledge.polling_bots()");
+        within(ANSWER_MAX, async { Ok(query.fetch_all(self.knowledge.db.pool()).await?) }).await
     }
 
-    /// Polls one bot while this process has the turn and the bot is polled.
+    /// Polls one bot while this process has the turn and the bot is polled, and then gives the turn back, also after a panic.
     async fn poll_while_asked(&self, bot: &PolledBot, stop: &CancellationToken) {
         let token = new_id().to_string();
-        while !stop.is_cancelled() {
-            let polled = tokio::select! {
-                () = stop.cancelled() => break,
-                polled = self.poll_once(bot, &token, POLL_SECONDS) => polled,
-            };
-            match polled {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => {
-                    tracing::warn!(error, bot.id = %bot.bot_id, "polling.failed");
-                    tokio::select! { () = stop.cancelled() => break, () = tokio::time::sleep(PAUSE) => {} }
+        let polling = async {
+            loop {
+                match self.poll_once(bot, &token, POLL_SECONDS).await {
+                    Ok(true) => {}
+                    Ok(false) => return,
+                    Err(error) => {
+                        tracing::warn!(error, bot.id = %bot.bot_id, "polling.failed");
+                        tokio::time::sleep(self.pause).await;
+                    }
                 }
             }
+        };
+        tokio::select! {
+            ended = AssertUnwindSafe(polling).catch_unwind() => if ended.is_err() {
+                tracing::error!(bot.id = %bot.bot_id, "polling.panicked");
+            },
+            () = stop.cancelled() => {}
         }
-        self.end(bot, &token, None).await.unwrap_or_else(|error| tracing::warn!(%error, "polling.end"));
+        if let Err(error) = within(END_MAX, self.end(bot, &token, None)).await {
+            tracing::warn!(%error, bot.id = %bot.bot_id, "polling.end");
+        }
     }
 
     /// One poll. False: the bot is not polled any more, or by another process.
     async fn poll_once(&self, bot: &PolledBot, token: &str, seconds: u32) -> Result<bool, String> {
+        let polled = tokio::time::timeout(POLL_MAX, self.poll(bot, token, seconds)).await;
+        polled.unwrap_or_else(|_elapsed| Err(format!("a poll took longer than {POLL_MAX:?}")))
+    }
+
+    async fn poll(&self, bot: &PolledBot, token: &str, seconds: u32) -> Result<bool, String> {
         let query = sqlx::query_scalar("select knowledge.begin_poll($1, $2, $3, $4 * interval '1 second')")
             .bind(bot.workspace_id)
             .bind(bot.bot_id)
             .bind(token)
             .bind(LEASE.as_secs_f64());
-        let offset: Option<i64> = query.fetch_one(self.knowledge.db.pool()).await.map_err(|error| error.to_string())?;
+        let begun = within(ANSWER_MAX, async { Ok(query.fetch_one(self.knowledge.db.pool()).await?) });
+        let offset: Option<i64> = begun.await.map_err(|error: DbError| error.to_string())?;
         let Some(offset) = offset else { return Ok(false) };
         let (telegram, secret) = bot_access(&self.knowledge, &bot.secret_ref).await.map_err(|error| error.to_string())?;
-        let updates = telegram.get_updates(&secret, offset, seconds, &ALLOWED_UPDATES).await;
+        let updates = telegram.get_updates(&secret, offset, seconds).await;
         let updates = updates.map_err(|error| error.to_string())?;
         let mut last = None;
         for update in updates {
@@ -125,7 +154,7 @@ impl Poller {
             last = last.max(update["update_id"].as_i64());
         }
         if last.is_some() {
-            self.end(bot, token, last).await.map_err(|error| error.to_string())?;
+            within(ANSWER_MAX, self.end(bot, token, last)).await.map_err(|error| error.to_string())?;
         }
         Ok(true)
     }
@@ -137,7 +166,7 @@ impl Poller {
             serves: &bot.serves,
             body: Bytes::from(update.to_string()),
         };
-        platform::door::hand_over(&self.app, &self.modules, polled).await.map_err(|problem| problem.to_string())
+        self.door.hand_over(polled).await.map_err(|problem| problem.to_string())
     }
 
     async fn end(&self, bot: &PolledBot, token: &str, update_id: Option<i64>) -> Result<(), DbError> {

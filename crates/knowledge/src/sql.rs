@@ -21,6 +21,6 @@ pub const SQL: SqlModule = SqlModule {
         "note_terms" "count_terms" "look_up_terms" "find_words" "find_vectors" "audience_chats" "read_hits" "read_neighbours"
         "is_addressed" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
         "forget_answers" "record_press" "prove_membership"
-        "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
+        "reply_attempts_max" "bot_errors" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

@@ -4,20 +4,20 @@
 //! crate changes nothing, so that an answer that was lost is a timeout, and the call can be repeated.
 
 use bytes::Bytes;
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret, redact};
+use kernel::{
+    AdapterError, Category, ErrorKind, ErrorScope, Secret,
+    redact::{self, KeptSize},
+};
 use outbound::{CallError, Client, Reply};
 use reqwest::{Method, RequestBuilder, header::HeaderValue};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::classify;
 
 const MESSAGE_CHARS_MAX: usize = 500;
 const CODE_CHARS_MAX: usize = 64;
-/// Of a text inside an answer: providers repeat the prompt.
-const RAW_TEXT_CHARS_MAX: usize = 200;
-const RAW_ITEMS_MAX: usize = 16;
-/// Of a whole answer.
-const RAW_BYTES_MAX: usize = 8 << 10;
+/// Of an answer: providers repeat the prompt.
+const KEPT: KeptSize = KeptSize { text_chars_max: 200, items_max: 16, bytes_max: 8 << 10 };
 /// Shorter ones are not secrets, and cutting them out would damage words: a server of one's own takes `none` for a key.
 const KEY_BYTES_MIN: usize = 8;
 
@@ -153,44 +153,30 @@ fn malformed_key() -> AdapterError {
 
 /// What is kept of an answer: redacted, with its texts, lists and the whole cut to size.
 pub(crate) fn raw_of(reply: &Reply) -> Value {
-    let Some(mut value) = reply.json() else {
+    let Some(value) = reply.json() else {
         let text = String::from_utf8_lossy(&reply.body);
         return if text.is_empty() { Value::Null } else { Value::from(redact::snippet(&text, MESSAGE_CHARS_MAX)) };
     };
-    redact::redact_json(&mut value);
-    cut(&mut value);
-    let text = value.to_string();
-    if text.len() <= RAW_BYTES_MAX { value } else { json!({"cut": redact::snippet(&text, RAW_BYTES_MAX / 4)}) }
-}
-
-/// Recursion is safe: what was parsed has at most the parser's depth.
-fn cut(value: &mut Value) {
-    match value {
-        Value::String(text) if text.len() > RAW_TEXT_CHARS_MAX => *text = redact::snippet(text, RAW_TEXT_CHARS_MAX),
-        Value::Array(items) => {
-            items.truncate(RAW_ITEMS_MAX);
-            items.iter_mut().for_each(cut);
-        }
-        Value::Object(fields) => fields.values_mut().for_each(cut),
-        _ => {}
-    }
+    redact::kept_json(value, KEPT)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn what_is_kept_of_an_answer_is_redacted_and_of_a_bounded_size() {
         let body = json!({"error": "x".repeat(5000), "items": vec![1; 1000], "api_key": "abc"}).to_string();
         let kept = raw_of(&Reply { status: 400, retry_after: None, body: body.into() });
-        assert_eq!(kept["error"].as_str().unwrap().chars().count(), RAW_TEXT_CHARS_MAX);
-        assert_eq!(kept["items"].as_array().unwrap().len(), RAW_ITEMS_MAX);
+        assert_eq!(kept["error"].as_str().unwrap().chars().count(), KEPT.text_chars_max);
+        assert_eq!(kept["items"].as_array().unwrap().len(), KEPT.items_max);
         assert_eq!(kept["api_key"], "[redacted]");
         let fields: serde_json::Map<String, Value> = (0..2000).map(|n| (n.to_string(), json!("y".repeat(100)))).collect();
         let body = Value::Object(fields).to_string();
         let kept = raw_of(&Reply { status: 400, retry_after: None, body: body.into() });
-        assert!(kept.to_string().len() < 2 * RAW_BYTES_MAX);
+        assert!(kept.to_string().len() < 2 * KEPT.bytes_max);
     }
 
     #[test]

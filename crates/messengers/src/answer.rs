@@ -4,17 +4,17 @@
 //! bounded size, and an answer that is not in the provider's words blames neither the channel nor the message.
 
 use bytes::Bytes;
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret, redact};
+use kernel::{
+    AdapterError, Category, ErrorKind, ErrorScope, Secret,
+    redact::{self, KeptSize},
+};
 use outbound::{CallError, Client, Reply};
 use reqwest::RequestBuilder;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const MESSAGE_CHARS_MAX: usize = 500;
-/// Of a text inside an answer: providers repeat the whole post.
-const RAW_TEXT_CHARS_MAX: usize = 200;
-const RAW_ITEMS_MAX: usize = 32;
-/// Of a whole answer; an album of ten photos fits.
-const RAW_BYTES_MAX: usize = 16 << 10;
+/// Of an answer: providers repeat the whole post. An album of ten photos fits.
+const KEPT: KeptSize = KeptSize { text_chars_max: 200, items_max: 32, bytes_max: 16 << 10 };
 /// Shorter ones are not secrets, and cutting them out would damage ids.
 const TOKEN_BYTES_MIN: usize = 8;
 
@@ -23,6 +23,9 @@ pub(crate) type Meaning = (Category, ErrorScope, ErrorKind);
 
 /// The message cannot be sent as it is.
 pub(crate) const INVALID: Meaning = (Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid);
+
+/// A file is larger than the provider takes or gives.
+pub(crate) const TOO_LARGE: Meaning = (Category::Permanent, ErrorScope::Delivery, ErrorKind::TooLarge);
 
 /// The chat or the bot cannot be sent to.
 pub(crate) const fn of_channel(kind: ErrorKind) -> Meaning {
@@ -143,24 +146,8 @@ pub(crate) fn raw_of(reply: &Reply) -> Value {
 }
 
 /// The value redacted, with its texts, lists and the whole cut to size.
-pub(crate) fn raw(mut value: Value) -> Value {
-    redact::redact_json(&mut value);
-    cut(&mut value);
-    let text = value.to_string();
-    if text.len() <= RAW_BYTES_MAX { value } else { json!({"cut": redact::snippet(&text, RAW_BYTES_MAX / 4)}) }
-}
-
-/// Recursion is safe: what was parsed has at most the parser's depth.
-fn cut(value: &mut Value) {
-    match value {
-        Value::String(text) if text.len() > RAW_TEXT_CHARS_MAX => *text = redact::snippet(text, RAW_TEXT_CHARS_MAX),
-        Value::Array(items) => {
-            items.truncate(RAW_ITEMS_MAX);
-            items.iter_mut().for_each(cut);
-        }
-        Value::Object(fields) => fields.values_mut().for_each(cut),
-        _ => {}
-    }
+pub(crate) fn raw(value: Value) -> Value {
+    redact::kept_json(value, KEPT)
 }
 
 /// The texts that are there, one after the other with an empty line between them.
@@ -171,6 +158,8 @@ pub(crate) fn joined<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Op
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn reply(status: u16, body: &str) -> Reply {
@@ -197,11 +186,11 @@ mod tests {
     #[test]
     fn what_is_kept_of_an_answer_is_of_a_bounded_size() {
         let long = raw(json!({"text": "x".repeat(5000), "items": vec![1; 1000], "token": "abc"}));
-        assert_eq!(long["text"].as_str().unwrap().chars().count(), RAW_TEXT_CHARS_MAX);
-        assert_eq!(long["items"].as_array().unwrap().len(), RAW_ITEMS_MAX);
+        assert_eq!(long["text"].as_str().unwrap().chars().count(), KEPT.text_chars_max);
+        assert_eq!(long["items"].as_array().unwrap().len(), KEPT.items_max);
         assert_eq!(long["token"], "[redacted]");
         let fields: serde_json::Map<String, Value> = (0..2000).map(|n| (n.to_string(), json!("y".repeat(100)))).collect();
-        assert!(raw(Value::Object(fields)).to_string().len() < 2 * RAW_BYTES_MAX);
+        assert!(raw(Value::Object(fields)).to_string().len() < 2 * KEPT.bytes_max);
     }
 
     #[test]

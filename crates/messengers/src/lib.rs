@@ -17,4 +17,4 @@ pub use contract::{Button, Buttons, Channel, Media, MediaKind, MediaSource, Meta
 pub use inbound::{Inbound, InboundKind, Unreadable};
 pub use max::{Max, NOT_READY_PAUSES, UPLOAD_LIFETIME};
 pub use messenger::{Messenger, Messengers, PROVIDERS};
-pub use telegram::{FILE_BYTES_MAX, FilePlace, Telegram, WebhookInfo, WebhookTarget};
+pub use telegram::{FilePlace, Telegram, WebhookInfo, WebhookTarget};

@@ -1,6 +1,6 @@
-//! What each provider takes: the one place that knows. SQL judges posts and keyboards before they are sent by the same
-//! numbers (`posting.provider_limits`, `posting.is_buttons`, `shopbot.is_quick_replies`); tests of those modules compare
-//! them with these.
+//! What each provider takes in one message; how large a file a bot gets is said by `Telegram::allow_file`. SQL judges posts and keyboards before they
+//! are sent by the same numbers (`posting.provider_limits`, `posting.is_buttons`, `shopbot.is_quick_replies`); tests of those modules compare them
+//! with these.
 
 use serde::Serialize;
 

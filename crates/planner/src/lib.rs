@@ -17,5 +17,5 @@ pub mod retention;
 pub mod scopes;
 
 pub use engine::{Applied, Caller, EngineSettings, Planner, ReadTool, ToolAnswer, Watch};
-pub use module::{MODULE, PlannerSettings, service};
+pub use module::{MENU, MODULE, PlannerSettings, service};
 pub use sql::SQL;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use platform::{
+    console::MenuEntry,
     module::{Metric, Module, Service},
     settings::{Setting, SettingError, Values, list, setting},
 };
@@ -71,11 +72,15 @@ pub const MODULE: Module = Module {
     openapi: None,
 };
 
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[MenuEntry { path: "planner", title: "Goals", topics: &["planner"] }];
+
 pub fn service(planner: &Planner, settings: &PlannerSettings) -> Service {
     let running = planner.clone();
     Service::default()
         .routes(mcp::router(planner.clone(), settings.mcp.clone()))
         .retention(retention::rules(settings.results))
+        .menu(MENU)
         // A call of an assistant may go on without its connection.
         .ended(async move { running.ended().await })
 }

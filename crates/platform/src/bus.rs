@@ -20,7 +20,11 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::{Db, DbError, wake::Topic as WakeTopic};
+use crate::{
+    Db, DbError,
+    db::{ANSWER_MAX, within},
+    wake::Topic as WakeTopic,
+};
 
 /// How many messages wait for one subscriber before it counts as slow.
 const WAITING_MAX: usize = 1024;
@@ -123,7 +127,8 @@ impl Bus {
 
     /// The present position: take it before reading a snapshot, and subscribe from it after.
     pub async fn position(&self) -> Result<Position, DbError> {
-        let text: String = sqlx::query_scalar("select bus.position()").fetch_one(self.db.pool()).await?;
+        let asked = async { Ok(sqlx::query_scalar("select bus.position()").fetch_one(self.db.pool()).await?) };
+        let text: String = within(ANSWER_MAX, asked).await?;
         text.parse().map_err(|_| DbError::Bug(sqlx::Error::Decode("bus position".into())))
     }
 
@@ -165,7 +170,11 @@ impl Bus {
         let mut held_back = HELD_BACK_MIN;
         loop {
             news.mark_unchanged();
-            let (wait, is_for_news) = match self.hand_on().await {
+            let looked = tokio::select! {
+                looked = self.hand_on() => looked,
+                () = stop.cancelled() => return,
+            };
+            let (wait, is_for_news) = match looked {
                 Ok(Looked::HeldBack { is_news }) => {
                     let wait = if is_news { HELD_BACK_MIN } else { held_back };
                     held_back = (wait * 2).min(HELD_BACK_MAX);
@@ -196,8 +205,9 @@ impl Bus {
         let mut is_news = false;
         loop {
             let Some(position) = self.hub.wanted_from() else { return Ok(Looked::ForNobody) };
-            let rows: Vec<MessageRow> =
-                sqlx::query_as(READ_ALL_AFTER).bind(position.to_string()).bind(PAGE).fetch_all(self.db.pool()).await?;
+            let query = sqlx::query_as(READ_ALL_AFTER).bind(position.to_string()).bind(PAGE);
+            let asked = async { Ok(query.fetch_all(self.db.pool()).await?) };
+            let rows: Vec<MessageRow> = within(ANSWER_MAX, asked).await?;
             let is_held_back = rows.last().is_some_and(|row| row.is_more_coming);
             let mut is_empty = true;
             for (key, message) in rows.into_iter().filter_map(MessageRow::into_message) {
@@ -326,14 +336,13 @@ impl Subscription {
     }
 
     async fn read_page(&mut self) -> Result<(), SubscribeError> {
-        let rows: Result<Vec<(String, String)>, DbError> = sqlx::query_as(READ_TOPIC_AFTER)
+        let query = sqlx::query_as(READ_TOPIC_AFTER)
             .bind(self.workspace.uuid())
             .bind(&self.topic)
             .bind(self.position.to_string())
-            .bind(PAGE)
-            .fetch_all(self.bus.db.pool())
-            .await
-            .map_err(DbError::from);
+            .bind(PAGE);
+        let asked = async { Ok(query.fetch_all(self.bus.db.pool()).await?) };
+        let rows: Result<Vec<(String, String)>, DbError> = within(ANSWER_MAX, asked).await;
         let rows = match rows {
             Err(error) if error.is_refusal("ZP006") => return Err(SubscribeError::Gap),
             rows => rows?,

@@ -13,6 +13,16 @@ use crate::http::{Ctx, Failure};
 /// A text of more characters may be broken anywhere: it could hold an address or a word that is wider than the window.
 const SHORT_MAX: usize = 30;
 
+/// An entry of the menu, and of which messages its pages are told.
+#[derive(Clone, Copy, Debug)]
+pub struct MenuEntry {
+    /// The first part of the addresses of its pages, after `/console/`.
+    pub path: &'static str,
+    pub title: &'static str,
+    /// Topics of the bus; each stands for itself and everything under it (`chat` is also `chat:1`).
+    pub topics: &'static [&'static str],
+}
+
 /// A page with an entry in the menu. The console mounts it for people who are signed in, puts it into its layout, and fetches it
 /// anew after a message on one of its topics.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +35,12 @@ pub struct ConsolePage {
     /// Topics of the bus; each stands for itself and everything under it (`chat` is also `chat:1`).
     pub topics: &'static [&'static str],
     pub render: RenderPage,
+}
+
+impl ConsolePage {
+    pub const fn entry(&self) -> MenuEntry {
+        MenuEntry { path: self.path, title: self.title, topics: self.topics }
+    }
 }
 
 /// Makes the HTML of a page from the signed-in context and the query of its address. It escapes what it did not write itself, with

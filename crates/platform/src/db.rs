@@ -1,4 +1,5 @@
-//! The only door to the database: every transaction names the workspace it works for, or says that it is the system.
+//! The connections to the database. A transaction of a workspace ([`Db::begin`]) sees that workspace only, whatever its queries say; one of the system and
+//! a statement on the pool itself see all of them, and are for work that is no request of one workspace.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 

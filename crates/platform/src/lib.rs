@@ -8,10 +8,12 @@ pub mod install;
 mod sql;
 
 pub mod alerts;
+mod bots;
 pub mod bus;
 pub mod failpoint;
 pub mod jobs;
 pub mod journal;
+mod looking;
 pub mod module;
 pub mod objects;
 pub mod outbox;

@@ -13,11 +13,13 @@ use utoipa::openapi::OpenApi;
 use crate::{
     Db, DbError,
     alerts::{self, AlertSource},
-    console::ConsolePage,
-    door::{self, BotModule},
+    bots,
+    console::{ConsolePage, MenuEntry},
+    door::{self, BotModule, InnerDoor},
     http::{self, App},
     install,
     jobs::{self, JobType, NewJob, Registry},
+    looking,
     retention::{self, RetentionRule},
     scopes,
     settings::Setting,
@@ -44,12 +46,13 @@ impl Role {
 /// A task that runs until the process stops, in processes that have its role.
 pub struct Worker {
     pub role: Role,
-    run: Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>,
+    run: Box<dyn FnOnce(InnerDoor, CancellationToken) -> BoxFuture<'static, ()> + Send>,
 }
 
 impl Worker {
-    pub fn run(self, stop: CancellationToken) -> BoxFuture<'static, ()> {
-        (self.run)(stop)
+    /// `door` leads to the modules of the process.
+    pub fn run(self, door: InnerDoor, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        (self.run)(door, stop)
     }
 }
 
@@ -131,6 +134,8 @@ pub struct Service {
     pub retention: Vec<RetentionRule>,
     /// Takes the updates of bots that serve this module.
     pub bots: Option<BotModule>,
+    /// Its entries in the menu of the console, those of its pages too.
+    pub menu: Vec<MenuEntry>,
     /// Pages of its own in the console.
     pub pages: Vec<ConsolePage>,
     pub checks: Vec<Check>,
@@ -169,13 +174,35 @@ impl Service {
     }
 
     #[must_use]
-    pub fn worker<F, R>(mut self, role: Role, run: F) -> Self
+    pub fn worker<F, R>(self, role: Role, run: F) -> Self
     where
         F: FnOnce(CancellationToken) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        self.workers.push(Worker { role, run: Box::new(move |stop| run(stop).boxed()) });
+        self.worker_at_the_door(role, move |_door, stop| run(stop))
+    }
+
+    /// A worker that has updates for the bots of any module.
+    #[must_use]
+    pub fn worker_at_the_door<F, R>(mut self, role: Role, run: F) -> Self
+    where
+        F: FnOnce(InnerDoor, CancellationToken) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        self.workers.push(Worker { role, run: Box::new(move |door, stop| run(door, stop).boxed()) });
         self
+    }
+
+    /// A worker that looks for something again and again, first of all at the start. A look has a minute for its answer; one that failed because the
+    /// database was away is taken again soon. Any number of processes may look: the database lets each thing be done once.
+    #[must_use]
+    pub fn look_every<T, F, R>(self, role: Role, name: &'static str, every: Duration, look: F) -> Self
+    where
+        T: Send + 'static,
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, DbError>> + Send + 'static,
+    {
+        self.worker(role, move |stop| looking::look_every(name, every, look, stop))
     }
 
     #[must_use]
@@ -184,8 +211,16 @@ impl Service {
         self
     }
 
+    /// Entries for pages that the console itself has.
+    #[must_use]
+    pub fn menu(mut self, entries: &[MenuEntry]) -> Self {
+        self.menu.extend(entries);
+        self
+    }
+
     #[must_use]
     pub fn page(mut self, page: ConsolePage) -> Self {
+        self.menu.push(page.entry());
         self.pages.push(page);
         self
     }
@@ -248,5 +283,5 @@ fn platform_openapi() -> OpenApi {
 }
 
 pub fn platform_service() -> Service {
-    Service::default().routes(http::api::router()).retention(retention::rules())
+    Service::default().routes(http::api::router()).retention(retention::rules()).check("bots", bots::check_tokens)
 }

@@ -13,10 +13,18 @@ use std::{
     time::Duration,
 };
 
+use futures::TryFutureExt;
 use sqlx::{PgPool, postgres::PgListener};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+
+use crate::{DbError, db::within};
+
+/// A wake-up that has not left by then is given up: those who wait for it look by themselves every few seconds.
+const NOTIFY_MAX: Duration = Duration::from_secs(10);
+/// How long a process that is about to end waits for its wake-ups: for one that is given up, and for another after it.
+const FLUSH_MAX: Duration = Duration::from_secs(25);
 
 /// What may be new. A module declares its own: `const DELIVERIES: Topic = Topic::new("deliveries", …)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +97,17 @@ impl Wake {
         }
     }
 
-    /// Waits until the other processes have been told, for a process that is about to end.
+    /// Waits until the other processes have been told, for a process that is about to end; not for ever, because a wake-up may be lost.
     pub async fn flush(&self) {
-        for line in self.lines() {
-            while line.remote.load(Ordering::Acquire) != IDLE {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+        let told = async {
+            for line in self.lines() {
+                while line.remote.load(Ordering::Acquire) != IDLE {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
             }
+        };
+        if tokio::time::timeout(FLUSH_MAX, told).await.is_err() {
+            tracing::warn!("wake.flush");
         }
     }
 
@@ -157,8 +170,9 @@ impl Wake {
     async fn tell_others(self, topic: Topic, line: Arc<Line>) {
         let payload = format!("{} {}", topic.name, self.inner.process);
         loop {
-            let sent = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(&payload).execute(&self.inner.pool).await;
-            if let Err(error) = sent {
+            let notify = sqlx::query("select pg_notify($1, $2)").bind(CHANNEL).bind(&payload).execute(&self.inner.pool);
+            // A line that waits for ever for a lost answer would never again tell another process of anything.
+            if let Err(error) = within(NOTIFY_MAX, notify.map_err(DbError::from)).await {
                 tracing::debug!(%error, "wake.notify");
             }
             tokio::time::sleep(topic.interval).await;

@@ -31,7 +31,7 @@ pub const ALERTS: AlertSource = AlertSource {
         },
         AlertKind {
             name: "credential_missing",
-            title: "channels without a readable token",
+            title: "channels whose token is missing or refused",
             advice: "Set the variable or write the file that posting.credential_bindings names, then `beresta ops enable`.",
             page: "/console/channels",
         },

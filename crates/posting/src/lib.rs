@@ -8,7 +8,6 @@ pub mod alerts;
 pub mod dispatcher;
 pub mod http;
 pub mod media;
-pub mod monitor;
 pub mod ops;
 pub mod pull;
 pub mod reads;
@@ -16,7 +15,7 @@ pub mod retention;
 pub mod scopes;
 
 pub use dispatcher::Dispatcher;
-pub use module::{MODULE, service};
+pub use module::{MENU, MODULE, service};
 pub use sql::SQL;
 
 /// There may be a delivery to send.

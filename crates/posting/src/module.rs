@@ -1,7 +1,10 @@
 //! What posting brings to the program.
 
+use std::time::Duration;
+
 use platform::{
     Db, DbError,
+    console::MenuEntry,
     module::{Finding, Metric, Module, Role, Service},
     outbox::OutboxLimits,
     secrets::Secrets,
@@ -12,9 +15,9 @@ use uuid::Uuid;
 use crate::{
     Dispatcher, SQL, alerts,
     dispatcher::Deliveries,
-    http, monitor,
+    http,
     pull::{self, Puller},
-    retention, scopes,
+    retention, scopes, store,
 };
 
 pub const MODULE: Module = Module {
@@ -31,15 +34,39 @@ pub const MODULE: Module = Module {
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 
+/// How often leases are looked for that are over.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// The console has the pages.
+pub const MENU: &[MenuEntry] = &[
+    MenuEntry { path: "posts", title: "Posts", topics: &["posting"] },
+    MenuEntry { path: "channels", title: "Channels", topics: &["posting"] },
+    MenuEntry { path: "events", title: "Events", topics: &["posting"] },
+    MenuEntry { path: "ingest", title: "Ingest", topics: &["posting"] },
+];
+
 pub fn service(deliveries: Deliveries, limits: OutboxLimits) -> Service {
     let (db, fetcher, objects) = (deliveries.db.clone(), deliveries.fetcher.clone(), deliveries.objects.clone());
     let puller = Puller::new(db.clone(), fetcher.clone(), pull::SourceSecrets::default());
     pull::add_jobs(Service::default(), &puller)
         .routes(http::router(fetcher))
         .worker(Role::Dispatcher, move |stop| Dispatcher::new(deliveries, limits).run(stop))
-        .worker(Role::Monitor, move |stop| monitor::run(db, stop))
+        .look_every(Role::Monitor, "posting.leases", LOOK_EVERY, move || free_leases(db.clone()))
         .retention(retention::rules(&objects))
+        .menu(MENU)
         .check("credentials", check_credentials)
+}
+
+/// Gives back what stuck workers hold.
+async fn free_leases(db: Db) -> Result<(), DbError> {
+    let freed = store::expire_leases(db.pool()).await?;
+    if freed > 0 {
+        tracing::warn!(freed, "posting.leases_expired");
+        db.wake().tell(crate::DELIVERIES);
+    }
+    // While a long transaction runs beside, every count leaves a dead row behind that nothing can clear away.
+    sqlx::query("select posting.rebuild_counters()").execute(db.pool()).await?;
+    Ok(())
 }
 
 /// Whether the secrets behind the credentials of all workspaces can be read from here.

@@ -15,7 +15,7 @@ pub const SQL: SqlModule = SqlModule {
     ],
     migrations: sql_files!["migrations":
         "0001_channels" "0002_messages" "0003_deliveries" "0004_events" "0005_ingest" "0007_alerts" "0008_door" "0009_events"
-        "0010_sending_lease"
+        "0010_sending_lease" "0011_one_check"
     ],
     functions: sql_files!["functions":
         "canonical_url"
@@ -42,6 +42,6 @@ pub const SQL: SqlModule = SqlModule {
         "disable_group" "enable_group" "rotate_auth" "release_stale"
         "withdraw" "follow_post"
         "see_media_origin" "doom_media" "forget_media" "forget" "find_orphan_events" "expired_raw"
-        "find_trouble" "alert_targets" "check_alerts"
+        "find_trouble" "alert_targets"
     ],
 };

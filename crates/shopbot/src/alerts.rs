@@ -17,11 +17,5 @@ pub const ALERTS: AlertSource = AlertSource {
             advice: "Check its token and the provider.",
             page: "/console/bots",
         },
-        AlertKind {
-            name: "credential_missing",
-            title: "a bot without a readable token",
-            advice: "Set the variable or write the file that shopbot.bots names; answers wait for a day.",
-            page: "/console/bots",
-        },
     ],
 };

@@ -8,7 +8,6 @@ mod updates;
 
 pub mod alerts;
 pub mod http;
-pub mod monitor;
 pub mod reads;
 pub mod retention;
 pub mod scenarios;
@@ -16,7 +15,7 @@ pub mod scopes;
 pub mod sender;
 pub mod talk;
 
-pub use module::{MODULE, service};
+pub use module::{MENU, MODULE, service};
 pub use sender::AnswerSender;
 pub use sql::SQL;
 pub use updates::bot_module;

@@ -13,6 +13,7 @@ pub mod http;
 pub mod openapi;
 mod providers;
 mod waiting;
+mod wire;
 mod world;
 
 pub use cluster::server;
@@ -20,4 +21,5 @@ pub use database::{TestDb, admin, before, settings};
 pub use extractor::extract_program;
 pub use providers::WorldWithProviders;
 pub use waiting::{PATIENCE, until};
+pub use wire::LossyWire;
 pub use world::{World, code};

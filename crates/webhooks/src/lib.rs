@@ -6,6 +6,7 @@ mod module;
 mod sql;
 mod store;
 
+pub mod alerts;
 pub mod http;
 pub mod manage;
 pub mod reads;

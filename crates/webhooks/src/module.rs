@@ -7,7 +7,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, WebhookSender, console, http, manage::Desk, scopes, sender::WebhookDeliveries};
+use crate::{SQL, WebhookSender, alerts, console, http, manage::Desk, scopes, sender::WebhookDeliveries};
 
 /// Deliveries that one process sends at once.
 const IN_FLIGHT_MAX: usize = 256;
@@ -17,7 +17,7 @@ pub const MODULE: Module = Module {
     settings: &[],
     metrics: &[Metric::Counter("webhooks_deliveries_total", "attempts to deliver an event, by what became of the delivery")],
     scopes: scopes::ALL,
-    alerts: None,
+    alerts: Some(alerts::ALERTS),
     openapi: Some(<http::Docs as OpenApi>::openapi),
 };
 

@@ -11,6 +11,6 @@ pub const SQL: SqlModule = SqlModule {
         "find_subscription" "check_events" "add_subscription" "end_open" "stop_subscription" "pause_subscription"
         "enable_subscription" "remove_subscription" "rotate_secret" "add_delivery" "send_test" "resend_delivery"
         "due_workspaces" "claim_deliveries" "next_due_at" "still_held" "retry_wait" "log_attempt" "expire_leases"
-        "judge_subscription" "record_result" "record_results" "forget"
+        "judge_subscription" "record_result" "record_results" "forget" "find_trouble"
     ],
 };

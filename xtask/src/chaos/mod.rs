@@ -7,6 +7,7 @@ mod crew;
 mod evidence;
 mod limits;
 mod log;
+mod options;
 mod plant;
 mod posting;
 mod pusher;
@@ -23,18 +24,19 @@ pub(crate) mod shopbot;
 mod tests;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
+use tokio::task::JoinHandle;
 
-use crate::run::{cargo, root, step};
 use check::{Broken, ChaosVerdict};
 use crew::{Part, kill_9};
 use evidence::Evidence;
+use options::ChaosOptions;
 use pusher::Pushed;
 use report::Facts;
 use stage::{Stage, now_ms};
@@ -45,27 +47,11 @@ const PUSHERS: usize = 3;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PostingChaos {
-    /// Names the run: its troubles and their order come from this number. Without it, a new one
-    #[arg(long)]
-    seed: Option<u64>,
-    /// How often trouble is made; a round has three troubles and lasts some two seconds
-    #[arg(long, default_value_t = 100)]
-    rounds: u32,
+    #[command(flatten)]
+    common: ChaosOptions<plant::Plant>,
     /// How many dispatcher processes share the work
     #[arg(long, default_value_t = 3)]
     dispatchers: u32,
-    /// Break the database's functions first, to see that the checker finds it: the run must then fail
-    #[arg(long, value_enum)]
-    plant: Option<plant::Plant>,
-    /// Run the optimized program
-    #[arg(long)]
-    release: bool,
-    /// Run this program instead of building one
-    #[arg(long)]
-    program: Option<PathBuf>,
-    /// Keep the directory of the run also when all is well
-    #[arg(long)]
-    keep: bool,
 }
 
 /// What a run came to.
@@ -76,69 +62,18 @@ pub(crate) struct ChaosOutcome {
 }
 
 pub(crate) fn run(options: &PostingChaos) -> Result<()> {
-    let program = options.program.clone().map_or_else(|| build(options.release), Ok)?;
-    let outcome = run_program(&program, options)?;
-    ensure!(outcome.broken.is_empty(), "broken after {} kills: {}", outcome.kills, outcome.broken.join("; "));
-    Ok(())
-}
-
-fn build(is_release: bool) -> Result<PathBuf> {
-    let mut args = vec!["build", "--package", "beresta"];
-    args.extend(is_release.then_some("--release"));
-    step("build", cargo(&args))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join(if is_release { "release" } else { "debug" }).join("beresta"))
+    options.common.judge(|program| run_program(program, options))
 }
 
 pub(crate) fn run_program(program: &Path, options: &PostingChaos) -> Result<ChaosOutcome> {
-    let seed = options.seed.unwrap_or_else(new_seed);
-    let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
-    let keep = match options.plant {
-        _ if options.keep => Keep::Always,
-        Some(_) => Keep::Never,
-        None => Keep::WhenBroken,
-    };
-    in_a_directory(keep, async |dir: &Path| {
-        println!(
-            "chaos posting: seed {seed}, {} rounds, {} dispatchers, 2 APIs, 1 PostgreSQL{plant}; in {}",
-            options.rounds,
-            options.dispatchers,
-            dir.display()
-        );
-        play(program, dir, seed, options).await
-    })
-}
-
-fn new_seed() -> u64 {
-    now_ms().unsigned_abs() % 1_000_000
-}
-
-/// When the directory of a run stays.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Always,
-    WhenBroken,
-    /// A run that has to fail leaves nothing to look at.
-    Never,
-}
-
-/// Runs a play in a directory of its own.
-fn in_a_directory(keep: Keep, play: impl AsyncFnOnce(&Path) -> Result<ChaosOutcome>) -> Result<ChaosOutcome> {
-    let dir = tempfile::Builder::new().prefix("beresta-chaos-").tempdir()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let result = runtime.block_on(play(dir.path()));
-    runtime.shutdown_timeout(Duration::from_secs(1));
-    let is_well = result.as_ref().is_ok_and(|outcome| outcome.broken.is_empty());
-    if keep == Keep::Always || (keep == Keep::WhenBroken && !is_well) {
-        println!("kept: {}", dir.keep().display());
-    }
-    result
+    let cast = format!("{} dispatchers, 2 APIs, 1 PostgreSQL", options.dispatchers);
+    options.common.perform("posting", &cast, async |dir: &Path, seed| play(program, dir, seed, options).await)
 }
 
 async fn play(program: &Path, dir: &Path, seed: u64, options: &PostingChaos) -> Result<ChaosOutcome> {
     let started = Instant::now();
     let mut stage = Stage::open(&posting::SUBJECT, program, dir, seed).await?;
-    if let Some(plant) = options.plant {
+    if let Some(plant) = options.common.plant {
         stage.is_about_fences = plant == plant::Plant::NoFencing;
         plant::install(&stage.db, plant).await?;
     }
@@ -156,9 +91,9 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &PostingChaos) -> 
             tokio::spawn(async move { pushed.push_on(&stage).await })
         })
         .collect();
-    make_trouble(&stage, options.rounds, started, || format!("{} posts accepted", pushed.accepted().len())).await?;
+    make_trouble(&stage, options.common.rounds, started, || format!("{} posts accepted", pushed.accepted().len())).await?;
     let peace_at = make_peace(&stage).await?;
-    if options.plant == Some(plant::Plant::NoGates) {
+    if options.common.plant == Some(plant::Plant::NoGates) {
         // Calls that take their time meet each other, however late the dispatchers came to their work.
         stage.slow_down(250).await?;
     }
@@ -166,9 +101,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &PostingChaos) -> 
         tokio::time::timeout(DRAIN_MAX, pusher).await.context("a post is not accepted although all is well again")??;
     }
     let mut verdicts = vec![drained(&stage).await?];
-    stage.is_over.store(true, Ordering::Release);
-    keeper.await??;
-    let ends = stage.crew.finish(Part::Dispatcher);
+    let ends = end(&stage, keeper).await?;
     let evidence = Evidence::gather(&stage, &pushed, peace_at).await?;
     verdicts.extend([
         check::arrived(&evidence),
@@ -182,9 +115,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &PostingChaos) -> 
         server_log(&stage),
     ]);
     let facts = Facts { calls: &evidence.calls, peace_at: evidence.peace_at, story: &|id| evidence.story(id) };
-    let outcome = report::print(&stage, &facts, &verdicts, started.elapsed());
-    stage.close().await;
-    Ok(outcome)
+    Ok(report::conclude(&stage, &facts, &verdicts, started).await)
 }
 
 /// Round after round; `progress` says what was done meanwhile.
@@ -239,6 +170,13 @@ async fn keep(stage: Arc<Stage>) -> Result<()> {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     Ok(())
+}
+
+/// Asks all processes to stop once nothing is under way; what ended otherwise than it should.
+async fn end(stage: &Stage, keeper: JoinHandle<Result<()>>) -> Result<Vec<String>> {
+    stage.is_over.store(true, Ordering::Release);
+    keeper.await??;
+    Ok(stage.crew.finish(Part::Dispatcher))
 }
 
 /// Waits until nothing is under way any more; who still is, is stuck.

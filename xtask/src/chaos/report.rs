@@ -1,6 +1,9 @@
 //! What is printed: one line for each promise, and the story of whoever broke one.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use super::{ChaosOutcome, check::ChaosVerdict, evidence::ProviderCall, stage::Stage};
 
@@ -16,7 +19,14 @@ pub(super) struct Facts<'a> {
     pub(super) story: &'a dyn Fn(&str) -> String,
 }
 
-pub(super) fn print(stage: &Stage, facts: &Facts<'_>, verdicts: &[ChaosVerdict], took: Duration) -> ChaosOutcome {
+/// Prints what came of a play, and ends it.
+pub(super) async fn conclude(stage: &Stage, facts: &Facts<'_>, verdicts: &[ChaosVerdict], started: Instant) -> ChaosOutcome {
+    let outcome = print(stage, facts, verdicts, started.elapsed());
+    stage.close().await;
+    outcome
+}
+
+fn print(stage: &Stage, facts: &Facts<'_>, verdicts: &[ChaosVerdict], took: Duration) -> ChaosOutcome {
     let tally = stage.crew.tally();
     let kinds: Vec<String> = tally.kills.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     println!("kills: {} ({})", tally.total(), kinds.join(", "));

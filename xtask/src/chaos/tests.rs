@@ -1,11 +1,14 @@
 //! Short runs of the whole harness: the real program passes, and each planted fault is found.
 
 use std::{
+    fmt::Debug,
     path::PathBuf,
     sync::{Mutex, PoisonError},
 };
 
-use super::{ChaosOutcome, PostingChaos, plant::Plant, run_program};
+use clap::ValueEnum;
+
+use super::{ChaosOutcome, PostingChaos, options::ChaosOptions, plant::Plant, run_program};
 use crate::run::{cargo, step};
 
 /// One run has six processes and a PostgreSQL; a small machine has no room for two of them.
@@ -13,8 +16,13 @@ pub(super) static ALONE: Mutex<()> = Mutex::new(());
 
 fn run(seed: u64, rounds: u32, plant: Option<Plant>) -> ChaosOutcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = PostingChaos { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    let options = PostingChaos { common: options(seed, rounds, plant), dispatchers: 3 };
     run_program(&program(), &options).expect("the run comes to its end")
+}
+
+/// What a test tells a play.
+pub(super) fn options<P: ValueEnum + Debug + Send + Sync + 'static>(seed: u64, rounds: u32, plant: Option<P>) -> ChaosOptions<P> {
+    ChaosOptions { seed: Some(seed), rounds, plant, release: false, program: None, keep: false }
 }
 
 /// The program that `cargo test --workspace` has built beside this test; built now if only this package is tested.

@@ -97,7 +97,7 @@ async fn an_operator_looks_at_what_is_wrong_and_takes_it_on() {
     let empty = stage.run(&["alerts"]);
     assert!(empty.status.success() && stdout(&empty).is_empty() && stderr(&empty).contains("nothing is wrong"));
     stage.dead().await;
-    stage.sql("select $1::uuid, posting.check_alerts()").await;
+    stage.sql("select $1::uuid, told from ops.check_alerts('posting')").await;
     let seen = stdout(&stage.run(&["alerts"]));
     assert!(seen.contains("posting  dead_letters  1") && seen.trim_end().ends_with("tg-news"), "{seen}");
     assert!(

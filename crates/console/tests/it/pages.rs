@@ -66,7 +66,7 @@ impl Stage {
             modules: &[],
             is_https: false,
         };
-        let router = console::router(Arc::new(info), Router::new(), &[NOTES]);
+        let router = console::router(Arc::new(info), Router::new(), &[NOTES.entry()], &[NOTES]);
         let router = wrap(router, Limits::default()).with_state(app);
         Self { db, workspace, cookie: format!("beresta_token={}", token.expose()), router, _stop: stop.drop_guard() }
     }

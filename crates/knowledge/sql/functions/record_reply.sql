@@ -6,6 +6,7 @@ create or replace function knowledge.record_reply(
 ) returns text language plpgsql as $$
 declare
     error constant jsonb := case when p_error is not null then platform.safe_error(p_error) end;
+    attempts_max constant int := knowledge.reply_attempts_max();
     reply knowledge.replies;
     outcome text;
 begin
@@ -13,7 +14,8 @@ begin
      where r.workspace_id = p_workspace_id and r.reply_id = p_reply_id for no key update;
     if reply.status = 'sending' and reply.claim_token = p_claim_token then
         outcome := case when error is null then 'sent'
-                        when error->>'category' = 'PERMANENT' or reply.attempt >= 8 then 'dead' else 'retry' end;
+                        when error->>'category' = 'PERMANENT' or reply.attempt >= attempts_max then 'dead'
+                        else 'retry' end;
     elsif reply.status = 'retry' and error is null then
         outcome := 'late';
     else

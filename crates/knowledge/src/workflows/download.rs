@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Kind, Problem};
-use messengers::FILE_BYTES_MAX;
+use kernel::{AdapterError, Category, ErrorKind, Kind, Problem};
+use messengers::Telegram;
 use platform::{DbError, wake::Topic};
 use serde_json::{Value, json};
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::{Request, busy, refused};
+use super::{Request, bot_access, busy, refused};
 use crate::{
     Knowledge,
     blobs::{self, StoredBytes},
@@ -18,7 +18,6 @@ use crate::{
 
 /// Longer than a download can take: whoever needs the same file meanwhile comes again.
 const LEASE: Duration = Duration::from_mins(2);
-const TOO_BIG: &str = "the file is larger than 20 MB, which Telegram gives to no bot; share it in parts or as a link";
 
 #[derive(Debug, FromRow)]
 struct BegunDownload {
@@ -93,27 +92,17 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
 }
 
 async fn download(knowledge: &Knowledge, begun: &BegunDownload, file_id: &str) -> Result<(String, Bytes), AdapterError> {
-    if begun.bytes.is_some_and(|bytes| u64::try_from(bytes).is_ok_and(|bytes| bytes > FILE_BYTES_MAX as u64)) {
-        return Err(AdapterError::new(Category::Permanent, ErrorScope::Delivery, ErrorKind::Invalid, "file_too_big", TOO_BIG));
-    }
-    let unauthorized = |message: String| {
-        // Somebody will mend it, and the file is worth the wait.
-        AdapterError::new(Category::Transient, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
-    };
-    let reference = begun.secret_ref.as_deref();
-    let reference = reference.ok_or_else(|| unauthorized("no bot of this workspace has seen this file".to_owned()))?;
-    let token = knowledge.secrets.find(reference).await.map_err(unauthorized)?;
-    let telegram = knowledge.messengers.telegram().ok_or_else(|| unauthorized("Telegram is not configured".to_owned()))?;
+    begun.bytes.and_then(|bytes| u64::try_from(bytes).ok()).map_or(Ok(()), Telegram::allow_file)?;
+    let unseen = || AdapterError::credential_missing(Category::Transient, "no bot of this workspace has seen this file");
+    let (telegram, token) = bot_access(knowledge, begun.secret_ref.as_deref().ok_or_else(unseen)?).await?;
     let place = telegram.get_file(&token, file_id).await?;
     let bytes = telegram.download(&token, &place).await?;
     Ok((place.path, bytes))
 }
 
 fn reason(error: &AdapterError) -> String {
-    if error.message.contains("file is too big") || error.code == "file_too_big" {
-        return TOO_BIG.to_owned();
-    }
     match error.kind {
+        ErrorKind::TooLarge => format!("{}; share it in parts or as a link", error.message),
         ErrorKind::Invalid | ErrorKind::NotFound => format!("Telegram does not have this file any more ({})", error.message),
         ErrorKind::Unauthorized => format!("the token of the bot is missing or refused: {}", error.message),
         _ => format!("Telegram could not be asked for the file: {}", error.message),

@@ -20,7 +20,7 @@ pub(crate) use embed::{embed_missing, fill_model, put_model, vector_text};
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;
-pub(crate) use transport::{ALLOWED_UPDATES, bot_access};
+pub(crate) use transport::bot_access;
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! WF11: looks how the updates of a bot come, writes it down, and mends it.
 
-use kernel::{AdapterError, Kind, Problem, Secret};
+use kernel::{AdapterError, Category, Kind, Problem, Secret};
 use messengers::{Telegram, WebhookInfo, WebhookTarget};
 use platform::DbError;
 use serde_json::{Value, json};
@@ -12,10 +12,6 @@ use crate::{
     Knowledge,
     model::transport::{Before, Plan, Seen, TransportAction, TransportMode, Wanted, decide},
 };
-
-/// The kinds of updates that are asked for; member events come only when they are.
-pub(crate) const ALLOWED_UPDATES: [&str; 7] =
-    ["message", "edited_message", "channel_post", "edited_channel_post", "my_chat_member", "chat_member", "callback_query"];
 
 #[derive(Debug, FromRow)]
 struct WatchedBot {
@@ -86,10 +82,8 @@ async fn look(knowledge: &Knowledge, bot: &WatchedBot) -> Result<(WebhookInfo, O
 
 /// Telegram and the token of a bot.
 pub(crate) async fn bot_access<'a>(knowledge: &'a Knowledge, secret_ref: &str) -> Result<(&'a Telegram, Secret), AdapterError> {
-    let missing = |message: String| {
-        let (category, scope) = (kernel::Category::Transient, kernel::ErrorScope::Channel);
-        AdapterError::new(category, scope, kernel::ErrorKind::Unauthorized, "credential_missing", message)
-    };
+    // An operator will mend it, and what waits for it is worth the wait.
+    let missing = |message: String| AdapterError::credential_missing(Category::Transient, message);
     let token = knowledge.secrets.find(secret_ref).await.map_err(missing)?;
     let telegram = knowledge.messengers.telegram().ok_or_else(|| missing("Telegram is not configured".to_owned()))?;
     Ok((telegram, token))
@@ -146,6 +140,6 @@ async fn carry_out(knowledge: &Knowledge, bot: &WatchedBot, plan: &Plan) -> Resu
     let reference = bot.webhook_secret_ref.as_deref();
     let reference = reference.ok_or_else(|| unset("core.bot_transport_config has no webhook_secret_ref"))?;
     let secret = knowledge.secrets.find(reference).await.map_err(|words| unset(&words))?;
-    let target = WebhookTarget { url, secret: &secret, allowed_updates: &ALLOWED_UPDATES };
+    let target = WebhookTarget { url, secret: &secret };
     telegram.set_webhook(&token, &target).await.map_err(upstream)
 }

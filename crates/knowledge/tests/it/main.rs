@@ -14,6 +14,7 @@ mod kept;
 mod links;
 mod members;
 mod search;
+mod senders;
 mod transport;
 mod vectors;
 mod world;

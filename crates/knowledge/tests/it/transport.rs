@@ -1,10 +1,21 @@
 //! WF11 and polling: how the updates of a bot come is watched, mended and switched, and no update is lost by it.
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use knowledge::polling::Poller;
-use platform::module::Service;
+use platform::{
+    door::{BotModule, InnerDoor},
+    module::Service,
+};
 use serde_json::{Value, json};
+use testkit::until;
+use tokio_util::sync::CancellationToken;
 
 use crate::world::{Archive, said};
 
@@ -30,8 +41,11 @@ impl Archive {
 
     fn poller(&self) -> Poller {
         let Service { bots, .. } = knowledge::service(&self.knowledge);
-        let modules: Vec<_> = bots.into_iter().collect();
-        Poller { knowledge: self.knowledge.clone(), app: self.app(self.test.db.clone()), modules: Arc::from(modules) }
+        self.poller_for(bots.into_iter().collect())
+    }
+
+    fn poller_for(&self, modules: Vec<BotModule>) -> Poller {
+        Poller::new(self.knowledge.clone(), InnerDoor::new(self.app(self.test.db.clone()), modules))
     }
 
     async fn update(&self, id: i64, text: &str) {
@@ -93,6 +107,32 @@ async fn a_bot_is_polled_by_one_process_at_a_time() {
         format!("(select to_jsonb('x'::text) from knowledge.end_poll('{}', '{}', 'a', 900))", archive.workspace, archive.bot);
     archive.ask(&end).await;
     assert_eq!(archive.ask(&begin("b")).await, 0, "who lost the turn confirms nothing");
+}
+
+#[tokio::test]
+async fn a_bot_whose_update_made_a_module_panic_is_polled_again() {
+    let archive = Archive::new().await;
+    archive.configure("polling", None).await;
+    archive.watch().await;
+    archive.update(1, "по опросу").await;
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let module = BotModule::new("knowledge", move |_app, _update| {
+        let number = counted.fetch_add(1, Ordering::Relaxed);
+        async move {
+            assert!(number > 0, "as the test wants it");
+            Ok(())
+        }
+    });
+    let stop = CancellationToken::new();
+    let poller = archive.poller_for(vec![module]).pausing(Duration::from_millis(1));
+    let polling = tokio::spawn(poller.run(stop.clone()));
+    let offset = "(select to_jsonb(last_update_id) from core.bot_transport_state)";
+    until("the update is taken", async || archive.ask(offset).await.is_number().then_some(())).await;
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    stop.cancel();
+    polling.await.unwrap();
+    assert_eq!(archive.ask("(select to_jsonb(poll_token) from core.bot_transport_state)").await, Value::Null);
 }
 
 const URL: &str = "https://bots.example/hooks/telegram";

@@ -6,10 +6,14 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Telegram, classify, request::TelegramCall};
-use crate::answer::{self, INVALID, Repeat, of_channel};
+use crate::answer::{self, Repeat, TOO_LARGE, of_channel};
 
+/// The kinds of updates that are asked for; member events come only when they are.
+const ALLOWED_UPDATES: [&str; 7] =
+    ["message", "edited_message", "channel_post", "edited_channel_post", "my_chat_member", "chat_member", "callback_query"];
 /// How large a file Telegram gives to a bot.
-pub const FILE_BYTES_MAX: usize = 20 << 20;
+const FILE_BYTES_MAX: usize = 20 << 20;
+const FILE_TOO_LARGE: &str = "the file is larger than 20 MB, which Telegram gives to no bot";
 /// A path that Telegram gives is short.
 const PATH_BYTES_MAX: usize = 500;
 /// Answers with a hundred updates are larger than others.
@@ -38,7 +42,6 @@ pub struct WebhookInfo {
 pub struct WebhookTarget<'a> {
     pub url: &'a str,
     pub secret: &'a Secret,
-    pub allowed_updates: &'a [&'a str],
 }
 
 impl Telegram {
@@ -63,7 +66,7 @@ impl Telegram {
         let mut call = TelegramCall::new("setWebhook");
         call.set("url", target.url);
         call.set("secret_token", target.secret.expose());
-        call.set("allowed_updates", json!(target.allowed_updates));
+        call.set("allowed_updates", json!(ALLOWED_UPDATES));
         call.set("drop_pending_updates", false);
         self.ask(token, call).await.map(drop)
     }
@@ -76,18 +79,12 @@ impl Telegram {
     }
 
     /// The updates from `offset` on, which confirms those before it. Waits up to `seconds` for the first.
-    pub async fn get_updates(
-        &self,
-        token: &Secret,
-        offset: i64,
-        seconds: u32,
-        allowed_updates: &[&str],
-    ) -> Result<Vec<Value>, AdapterError> {
+    pub async fn get_updates(&self, token: &Secret, offset: i64, seconds: u32) -> Result<Vec<Value>, AdapterError> {
         let mut call = TelegramCall::new("getUpdates");
         call.set("offset", offset);
         call.set("limit", 100);
         call.set("timeout", seconds);
-        call.set("allowed_updates", json!(allowed_updates));
+        call.set("allowed_updates", json!(ALLOWED_UPDATES));
         let large = Self { client: self.client.with_body_bytes_max(UPDATES_BYTES_MAX), base_url: self.base_url.clone() };
         match large.ask(token, call).await? {
             Value::Array(updates) => Ok(updates),
@@ -118,20 +115,28 @@ impl Telegram {
         self.ask(token, call).await.map(drop)
     }
 
+    /// Whether Telegram gives a file of this size to a bot: what it does not need not be asked for. The error has the kind `too_large`.
+    pub fn allow_file(bytes: u64) -> Result<(), AdapterError> {
+        if bytes > FILE_BYTES_MAX as u64 { Err(answer::refused(TOO_LARGE, "file_too_big", FILE_TOO_LARGE)) } else { Ok(()) }
+    }
+
     pub async fn get_file(&self, token: &Secret, file_id: &str) -> Result<FilePlace, AdapterError> {
         let mut call = TelegramCall::new("getFile");
         call.set("file_id", file_id);
-        let file = self.ask(token, call).await?;
+        let file = self.ask(token, call).await.map_err(|mut error| {
+            if error.kind == ErrorKind::TooLarge {
+                FILE_TOO_LARGE.clone_into(&mut error.message);
+            }
+            error
+        })?;
         let path = file["file_path"].as_str().filter(|path| is_path(path)).map(ToOwned::to_owned);
         let path = path.ok_or_else(|| classify::unreadable(&file, Repeat::Harmless))?;
         Ok(FilePlace { path, bytes: file["file_size"].as_u64() })
     }
 
-    /// The bytes of a file, up to [`FILE_BYTES_MAX`].
+    /// The bytes of a file, if Telegram gives so many.
     pub async fn download(&self, token: &Secret, place: &FilePlace) -> Result<Bytes, AdapterError> {
-        if place.bytes.is_some_and(|bytes| bytes > FILE_BYTES_MAX as u64) {
-            return Err(answer::refused(INVALID, "file_too_big", "the file is larger than 20 MB, which no bot can download"));
-        }
+        place.bytes.map_or(Ok(()), Self::allow_file)?;
         let url = format!("{}/file/bot{}/{}", self.base_url, token.expose(), place.path);
         let client = self.client.with_body_bytes_max(FILE_BYTES_MAX);
         let reply = client.send(client.request(Method::GET, &url)).await.map_err(|error| {

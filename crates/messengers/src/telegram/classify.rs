@@ -8,7 +8,7 @@ use kernel::{AdapterError, ErrorKind};
 use outbound::Reply;
 use serde_json::Value;
 
-use crate::answer::{self, INVALID, Meaning, Repeat, of_channel, of_platform};
+use crate::answer::{self, INVALID, Meaning, Repeat, TOO_LARGE, of_channel, of_platform};
 
 /// Beginnings of a 400 that speaks of the chat, in small letters.
 const CHAT_REFUSALS: [(&str, ErrorKind); 11] = [
@@ -45,6 +45,7 @@ pub(super) fn result(reply: &Reply, repeat: Repeat) -> Result<Value, AdapterErro
 fn meaning(status: u16, description: &str, envelope: &Value, repeat: Repeat) -> Meaning {
     match status {
         400 if envelope["parameters"]["migrate_to_chat_id"].is_i64() => of_channel(ErrorKind::NotFound),
+        400 if detail(description).starts_with("file is too big") => TOO_LARGE,
         400 => chat_refusal(description).map_or(INVALID, of_channel),
         401 => of_channel(ErrorKind::Unauthorized),
         403 => of_channel(ErrorKind::Forbidden),

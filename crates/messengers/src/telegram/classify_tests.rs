@@ -22,7 +22,7 @@ fn refusal(status: u16, description: &str) -> AdapterError {
 
 #[test]
 fn each_refusal_means_what_the_table_says() {
-    use ErrorKind::{Forbidden, Invalid, NotFound, RateLimited, Unauthorized, Unavailable, UnknownOutcome};
+    use ErrorKind::{Forbidden, Invalid, NotFound, RateLimited, TooLarge, Unauthorized, Unavailable, UnknownOutcome};
     for (status, description, meaning, kind) in [
         (401, "Unauthorized", PERMANENT_CHANNEL, Unauthorized),
         (401, "Unauthorized: invalid token specified", PERMANENT_CHANNEL, Unauthorized),
@@ -55,6 +55,7 @@ fn each_refusal_means_what_the_table_says() {
         ),
         (400, "Bad Request: can't parse entities: Unsupported start tag \"chat\" at byte offset 0", PERMANENT_DELIVERY, Invalid),
         (400, "Bad Request: message is too long", PERMANENT_DELIVERY, Invalid),
+        (400, "Bad Request: file is too big", PERMANENT_DELIVERY, TooLarge),
         (400, "Bad Request: message text is empty", PERMANENT_DELIVERY, Invalid),
         (400, "Bad Request: BUTTON_URL_INVALID", PERMANENT_DELIVERY, Invalid),
         (400, "Bad Request: message to be replied not found", PERMANENT_DELIVERY, Invalid),

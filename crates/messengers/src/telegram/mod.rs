@@ -10,7 +10,7 @@ mod classify;
 mod request;
 pub(crate) mod update;
 
-pub use self::bot::{FILE_BYTES_MAX, FilePlace, WebhookInfo, WebhookTarget};
+pub use self::bot::{FilePlace, WebhookInfo, WebhookTarget};
 
 use kernel::{AdapterError, Secret};
 use outbound::Client;

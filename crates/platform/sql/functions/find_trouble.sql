@@ -1,7 +1,8 @@
 -- What is wrong with the platform itself, in one workspace or, given null, in all; see ops.check_alerts.
---   failed_jobs     jobs that failed for good, by type; counting stops at 1000
---   database_fills  the database is larger than the setting `ops.database_bytes_max` of this transaction
---   disk_fills      less is free beside the database, `ops.disk_free_bytes`, than `ops.disk_free_bytes_min`
+--   failed_jobs        jobs that failed for good, by type; counting stops at 1000
+--   bot_without_token  what a bot has to say waits, because its token is missing or refused; the subject is its name
+--   database_fills     the database is larger than the setting `ops.database_bytes_max` of this transaction
+--   disk_fills         less is free beside the database, `ops.disk_free_bytes`, than `ops.disk_free_bytes_min`
 create or replace function ops.find_trouble(p_workspace_id uuid) returns setof ops.findings language sql stable as $$
     -- From one pair to the next by the index, however many jobs each of them has.
     with recursive pairs as (
@@ -25,6 +26,13 @@ create or replace function ops.find_trouble(p_workspace_id uuid) returns setof o
                           where f.next_run_at = 'infinity' and f.workspace_id = p.workspace_id
                             and f.job_type = p.job_type and f.status = 'failed' limit 1000) j
      group by p.workspace_id, p.job_type
+    union all
+    select b.workspace_id, 'bot_without_token', b.name, 1, b.serves, min(e.since), max(e.error->>'message'), null
+      from ops.bot_errors(p_workspace_id) e
+      join core.bots b on b.workspace_id = e.workspace_id and b.bot_id = e.bot_id and b.enabled
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     where platform.error_kind(e.error) = 'unauthorized'
+     group by b.workspace_id, b.bot_id
     union all
     select s.id, 'database_fills', '', 1, pg_size_pretty(s.size), null,
            format('the database holds %s, more than %s', pg_size_pretty(s.size), pg_size_pretty(s.size_max)),

@@ -1,6 +1,7 @@
 //! Alerts: what is wrong now, told to people once, when it grows, and again while nobody has taken it on.
 //!
-//! A module supplies two SQL functions: `MODULE.find_trouble` says what is wrong and `MODULE.alert_targets` who is told. What to
+//! A module supplies two SQL functions: `MODULE.find_trouble` says what is wrong and `MODULE.alert_targets` who is told. One whose bots
+//! send supplies `MODULE.bot_errors` too, from which the platform finds bots without a token. What to
 //! tell and when is decided by `ops.check_alerts`. Here are the loop that looks and, in `tell.rs`, the job that tells one target.
 
 mod tell;
@@ -52,6 +53,12 @@ pub const PLATFORM: AlertSource = AlertSource {
             title: "failed jobs",
             advice: "Mend the cause and ask for them again, on the page or with POST /api/jobs/{id}/retry.",
             page: "/console/jobs?status=failed",
+        },
+        AlertKind {
+            name: "bot_without_token",
+            title: "bots whose token is missing or refused",
+            advice: "What they have to say waits. Put a token where core.bots says; `beresta doctor` names those that cannot be read.",
+            page: "/console",
         },
         AlertKind {
             name: "database_fills",

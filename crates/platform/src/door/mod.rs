@@ -3,7 +3,7 @@
 
 mod webhooks;
 
-pub use webhooks::{BotModule, BotUpdate, Docs, PolledUpdate, hand_over, router};
+pub use webhooks::{BotModule, BotUpdate, Docs, InnerDoor, PolledUpdate, router};
 
 use std::time::Duration;
 

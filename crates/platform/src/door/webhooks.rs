@@ -79,20 +79,33 @@ pub struct PolledUpdate<'a> {
     pub body: Bytes,
 }
 
-/// Hands an update of Telegram that was polled to the module that the bot serves, as if a webhook had brought it.
-pub async fn hand_over(app: &App, modules: &[BotModule], polled: PolledUpdate<'_>) -> Result<(), Problem> {
-    let module = modules.iter().find(|module| module.name == polled.serves);
-    let module = module.ok_or_else(no_module)?;
-    let update = BotUpdate {
-        workspace: polled.workspace,
-        bot_id: polled.bot_id,
-        provider: "telegram",
-        endpoint_id: Uuid::nil(),
-        trace: TraceId::new(),
-        body: polled.body,
-        oversize: None,
-    };
-    (module.receive)(app.clone(), update).await.map(drop).map_err(|failure| failure.0)
+/// The way of updates that no webhook brings to the modules of this process.
+#[derive(Clone)]
+pub struct InnerDoor {
+    app: App,
+    modules: BotModules,
+}
+
+impl InnerDoor {
+    pub fn new(app: App, modules: impl Into<BotModules>) -> Self {
+        Self { app, modules: modules.into() }
+    }
+
+    /// Hands an update of Telegram that was polled to the module that the bot serves, as if a webhook had brought it.
+    pub async fn hand_over(&self, polled: PolledUpdate<'_>) -> Result<(), Problem> {
+        let module = self.modules.iter().find(|module| module.name == polled.serves);
+        let module = module.ok_or_else(no_module)?;
+        let update = BotUpdate {
+            workspace: polled.workspace,
+            bot_id: polled.bot_id,
+            provider: "telegram",
+            endpoint_id: Uuid::nil(),
+            trace: TraceId::new(),
+            body: polled.body,
+            oversize: None,
+        };
+        (module.receive)(self.app.clone(), update).await.map(drop).map_err(|failure| failure.0)
+    }
 }
 
 fn no_module() -> Problem {

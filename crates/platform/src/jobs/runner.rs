@@ -100,7 +100,7 @@ impl Shared {
     }
 }
 
-/// What a runner did until nothing was due: the answer of WF90.
+/// What a runner did until nothing was due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Drained {
     pub picked: usize,
@@ -141,14 +141,19 @@ impl Runner {
     /// Makes the types of this runner known to the database, so that they can be enqueued.
     pub async fn register(&self) -> Result<(), DbError> {
         for name in &self.names {
-            store::register_job_type(self.db.pool(), &self.types[name].job_type).await?;
+            within(ANSWER_MAX, store::register_job_type(self.db.pool(), &self.types[name].job_type)).await?;
         }
         Ok(())
     }
 
     /// Works until told to stop, then gives back what it has not started.
     pub async fn run(self, stop: CancellationToken) {
-        while let Err(error) = self.register().await {
+        loop {
+            let registered = tokio::select! {
+                registered = self.register() => registered,
+                () = stop.cancelled() => return,
+            };
+            let Err(error) = registered else { break };
             tracing::warn!(%error, "jobs.register");
             if sleep_or_stop(Duration::from_millis(500), &stop).await {
                 return;

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::{Db, DbError, wake::Topic};
 
 pub use engine::Engine;
-pub use record::{Finished, record_together, retry_until_recorded};
+pub use record::{Finished, record_apart, record_together, retry_until_recorded};
 
 /// What a module supplies. Nothing here decides how often or how much: the engine does.
 pub trait Outbox: Send + Sync + 'static {
@@ -83,7 +83,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Does it. Nothing when the lease was lost on the way: then there is nothing to record.
     fn perform(&self, effect: &Self::Effect, prepared: Self::Prepared) -> impl Future<Output = Option<Self::Outcome>> + Send;
 
-    /// Records what came of effects of one workspace; with [`record_together`] or [`retry_until_recorded`], because a lost result means doing it again.
+    /// Records what came of effects of one workspace; with [`record_apart`], [`record_together`] or [`retry_until_recorded`], because a lost result means doing it again.
     fn record(
         &self,
         workspace: WorkspaceId,

@@ -19,6 +19,7 @@ use crate::{DbError, db, failpoint, wake::Topic};
 const BATCH_MAX: usize = 500;
 /// While much is under way, a commit waits this long for more results to share it.
 const GATHER_FOR: Duration = Duration::from_millis(10);
+const FAILURES_AT_ONCE: usize = 4;
 /// After this long the lease of what is to be recorded is long over, and what a sweeper decided stands.
 const KEEP_TRYING_FOR: Duration = Duration::from_mins(10);
 
@@ -122,6 +123,36 @@ pub async fn record_together<T, F: Future<Output = Result<Vec<T>, DbError>>>(
             }
             recorded
         }
+    }
+}
+
+/// Records successes together and failures a few at a time, each in a transaction of its own. `sort` says which a result is.
+pub async fn record_apart<'a, F, S, X, A, B>(
+    finished: &'a [F],
+    sort: impl Fn(&'a F) -> Result<S, X>,
+    successes: impl FnOnce(Vec<S>) -> A,
+    failure: impl Fn(X) -> B,
+) where
+    A: Future<Output = ()>,
+    B: Future<Output = ()>,
+{
+    let (mut succeeded, mut failed) = (Vec::new(), Vec::new());
+    for result in finished {
+        match sort(result) {
+            Ok(success) => succeeded.push(success),
+            Err(other) => failed.push(other),
+        }
+    }
+    if !succeeded.is_empty() {
+        successes(succeeded).await;
+    }
+    let mut failed = failed.into_iter();
+    loop {
+        let some: Vec<B> = failed.by_ref().take(FAILURES_AT_ONCE).map(&failure).collect();
+        if some.is_empty() {
+            return;
+        }
+        futures::future::join_all(some).await;
     }
 }
 

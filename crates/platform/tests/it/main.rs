@@ -11,6 +11,8 @@ mod install;
 mod jobs;
 mod journal;
 mod layers;
+mod lost_answers;
+mod now;
 mod objects;
 mod retention;
 mod runner;

@@ -3,7 +3,7 @@
 --   failures            more deliveries than the policy allows failed for good in the last ten minutes, by channel
 --   paused_channels     more channels than the policy allows are paused
 --   disabled_channels   channels that were disabled after failing again and again
---   credential_missing  channels whose token is bound nowhere, or could not be read by the last send
+--   credential_missing  channels whose token is bound nowhere, or was missing or refused when they last sent
 --   failing_sources     sources whose last three pulls or more have failed
 --   orphan_events       events that refer to nothing, as posting.find_orphan_events counted them
 create or replace function posting.find_trouble(p_workspace_id uuid) returns setof ops.findings language sql as $$
@@ -54,7 +54,7 @@ create or replace function posting.find_trouble(p_workspace_id uuid) returns set
           left join lateral (select x.ts, x.error from posting.events x
                               where x.workspace_id = c.workspace_id and x.channel_id = c.channel_id
                                 and x.result = 'error' and c.error_streak > 0
-                              order by x.ts desc limit 1) e on e.error->>'code' = 'credential_missing'
+                              order by x.ts desc limit 1) e on platform.error_kind(e.error) = 'unauthorized'
          where (c.enabled and b.auth_ref is null) or e.ts is not null
         union all
         select t.workspace_id, 'failing_sources', s.source_id, 1, f.failures::text, r.since,

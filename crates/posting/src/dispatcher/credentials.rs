@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, Secret, SecretRef};
+use kernel::{AdapterError, Category, Secret, SecretRef};
 use platform::Db;
 use uuid::Uuid;
 
@@ -48,5 +48,5 @@ impl Credentials {
 }
 
 fn missing(message: String) -> AdapterError {
-    AdapterError::new(Category::Permanent, ErrorScope::Channel, ErrorKind::Unauthorized, "credential_missing", message)
+    AdapterError::credential_missing(Category::Permanent, message)
 }

@@ -73,7 +73,7 @@ pub(super) async fn send(call: &MediaCall<'_>, step: &SendStep, text: Option<&st
 
 /// The message was refused as it is, for good: with fresh bytes it may pass.
 fn is_refused_media(error: &AdapterError) -> bool {
-    error.scope == ErrorScope::Delivery && matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound)
+    error.scope == ErrorScope::Delivery && matches!(error.kind, ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::TooLarge)
 }
 
 async fn resolve(call: &MediaCall<'_>, items: &[MediaItem], found: &[StoredMedia]) -> Result<Vec<Media>, AdapterError> {

@@ -3,13 +3,12 @@
 use std::{collections::HashMap, ops::Range, time::Duration};
 
 use kernel::{AdapterError, Category, WorkspaceId};
-use platform::outbox::{Finished, record_together, retry_until_recorded};
+use platform::outbox::{Finished, record_apart, record_together, retry_until_recorded};
 use serde_json::Value;
 
 use super::{Deliveries, send::DeliveryOutcome};
 use crate::store::{self, SendingDelivery, SentDelivery};
 
-const FAILURES_AT_ONCE: usize = 4;
 /// An answer up to this size is whole in its snippet.
 const RAW_INLINE_BYTES_MAX: usize = 200;
 /// A storage that is away must not delay the result until its lease is over.
@@ -20,29 +19,25 @@ pub(super) async fn record(
     workspace: WorkspaceId,
     finished: &[Finished<SendingDelivery, DeliveryOutcome>],
 ) {
-    let (mut successes, mut failures) = (Vec::new(), Vec::new());
-    for Finished { effect, outcome } in finished {
-        match outcome {
-            DeliveryOutcome::Sent { provider_message_id, sent_at, meta } => successes.push(SentDelivery {
+    record_apart(
+        finished,
+        |Finished { effect, outcome }| match outcome {
+            DeliveryOutcome::Sent { provider_message_id, sent_at, meta } => Ok(SentDelivery {
                 delivery_id: effect.delivery_id,
                 claim_token: effect.claim_token.clone(),
                 provider_message_id: provider_message_id.clone(),
                 sent_at: *sent_at,
                 meta: meta.clone(),
             }),
-            DeliveryOutcome::Failed(error) => failures.push((effect, error)),
-        }
-    }
-    if !successes.is_empty() {
-        record_successes(deliveries, workspace, &successes).await;
-    }
-    for some in failures.chunks(FAILURES_AT_ONCE) {
-        futures::future::join_all(some.iter().map(|(sending, error)| record_failure(deliveries, workspace, sending, error)))
-            .await;
-    }
+            DeliveryOutcome::Failed(error) => Err((effect, error)),
+        },
+        |successes| record_successes(deliveries, workspace, successes),
+        |(sending, error)| record_failure(deliveries, workspace, sending, error),
+    )
+    .await;
 }
 
-async fn record_successes(deliveries: &Deliveries, workspace: WorkspaceId, successes: &[SentDelivery]) {
+async fn record_successes(deliveries: &Deliveries, workspace: WorkspaceId, successes: Vec<SentDelivery>) {
     let pool = deliveries.db.pool();
     let mark = |some: Range<usize>| store::mark_sent_many(pool, workspace, &successes[some]);
     let outcomes: HashMap<_, _> = record_together("mark_sent_many", successes.len(), mark).await.into_iter().collect();

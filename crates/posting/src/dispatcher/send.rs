@@ -5,12 +5,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use kernel::{AdapterError, Category, ErrorKind, ErrorScope, WorkspaceId};
 use messengers::{Buttons, Channel, Messenger, Meta, ParseMode, Sent};
-use platform::failpoint;
+use platform::{db::within, failpoint};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Deliveries, media};
 use crate::store::{self, SendingDelivery};
+
+/// How long one try to record a step waits for the database, and how long all of them take: an acknowledged step is recorded while the lease, of
+/// which a send may have taken more than half, still holds.
+const PROGRESS_TRY_MAX: Duration = Duration::from_secs(10);
+const PROGRESS_MAX: Duration = Duration::from_secs(30);
 
 /// What came of a delivery that was sent, or could not be.
 #[derive(Debug)]
@@ -171,24 +176,27 @@ fn meta(sending: &SendingDelivery, rendered: &Rendered, has_text: bool) -> Meta 
     }
 }
 
-/// Tries for a while: forgetting an acknowledged step would mean sending it again.
+/// Tries for a while: forgetting an acknowledged step would mean sending it again. To record the same step twice changes nothing.
 async fn keep_progress(deliveries: &Deliveries, sending: &SendingDelivery, steps_done: usize, ids: &[String]) -> bool {
     let steps_done = i32::try_from(steps_done).unwrap_or(i32::MAX);
-    let mut pause = Duration::from_millis(50);
-    for _ in 0..10 {
-        match store::record_progress(deliveries.db.pool(), sending, steps_done, ids).await {
-            Ok(is_held) => return is_held,
-            Err(error) => tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.progress"),
+    let tries = async {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            let recorded = store::record_progress(deliveries.db.pool(), sending, steps_done, ids);
+            match within(PROGRESS_TRY_MAX, recorded).await {
+                Ok(is_held) => return is_held,
+                Err(error) => tracing::warn!(%error, delivery.id = %sending.delivery_id, "dispatcher.progress"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(Duration::from_secs(2));
-    }
-    false
+    };
+    tokio::time::timeout(PROGRESS_MAX, tries).await.unwrap_or(false)
 }
 
 async fn repair(deliveries: &Deliveries, sending: &SendingDelivery, sent: &Sent) {
     if let Some(target) = &sent.migrated_to
-        && let Err(error) = store::repair_target(deliveries.db.pool(), sending, target).await
+        && let Err(error) = within(PROGRESS_TRY_MAX, store::repair_target(deliveries.db.pool(), sending, target)).await
     {
         tracing::warn!(%error, channel.id = sending.channel_id, "dispatcher.repair_target");
     }

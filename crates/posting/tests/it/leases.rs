@@ -38,6 +38,19 @@ async fn a_worker_that_lost_its_lease_can_change_nothing_any_more() {
 }
 
 #[tokio::test]
+async fn a_step_of_a_series_that_is_recorded_again_keeps_its_messages_once() {
+    let world = one_channel("").await;
+    posts(&world, 1).await;
+    let id = world.start("worker").await[0];
+    for (steps_done, ids) in [(1, "{7,8}"), (1, "{7,8}"), (2, "{9}"), (1, "{7,8}")] {
+        let recorded = format!("select posting.record_progress($ws, '{id}', 'worker', {steps_done}, '{ids}')");
+        assert_eq!(world.ask(&recorded).await, json!(true));
+    }
+    let progress = &world.deliveries().await[0].render_meta["series_progress"];
+    assert_eq!(*progress, json!({ "sent_items": 2, "provider_message_ids": ["7", "8", "9"] }));
+}
+
+#[tokio::test]
 async fn a_late_success_is_taken_if_nobody_sent_again() {
     let world = one_channel("").await;
     posts(&world, 1).await;

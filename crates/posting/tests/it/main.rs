@@ -3,6 +3,7 @@
 
 mod catalog;
 mod dispatch;
+mod edges;
 mod enqueue;
 mod follow;
 mod leases;

@@ -1,31 +1,12 @@
 //! The state machine: what the specification lists is allowed, and the database itself refuses the rest.
 
-use crate::world::{World, code};
+use crate::{
+    edges::ALLOWED,
+    world::{World, code},
+};
 use serde_json::json;
 
 const STATUSES: [&str; 8] = ["queued", "claimed", "sending", "sent", "retry", "deduped", "failed_permanent", "dead"];
-
-/// `* -> dead` is every status in which an attempt could still be made. The last two are the runbook's manual requeue.
-const ALLOWED: [(&str, &str); 18] = [
-    ("queued", "claimed"),
-    ("retry", "claimed"),
-    ("claimed", "sending"),
-    ("sending", "sent"),
-    ("claimed", "queued"),
-    ("claimed", "retry"),
-    ("sending", "retry"),
-    ("queued", "failed_permanent"),
-    ("retry", "failed_permanent"),
-    ("sending", "failed_permanent"),
-    ("queued", "deduped"),
-    ("retry", "deduped"),
-    ("queued", "dead"),
-    ("claimed", "dead"),
-    ("sending", "dead"),
-    ("retry", "dead"),
-    ("dead", "retry"),
-    ("failed_permanent", "retry"),
-];
 
 #[tokio::test]
 async fn every_pair_of_statuses_is_walked_and_only_the_listed_edges_pass() {

@@ -147,6 +147,19 @@ async fn a_channel_whose_token_cannot_be_read_raises_an_alert_until_it_can() {
 }
 
 #[tokio::test]
+async fn a_channel_whose_token_the_provider_refuses_raises_the_same_alert() {
+    let world = World::new().await;
+    world.channel("a", "telegram", -1001, "").await;
+    let refusal = json!({ "ok": false, "error_code": 401, "description": "Unauthorized" });
+    world.fault("telegram", -1001, json!({ "status": 401, "times": 1, "body": refusal })).await;
+    world.post(json!({ "text": "x" })).await;
+    world.drain().await;
+    check(&world).await;
+    let found = open(&world).await;
+    assert!(found.iter().any(|row| row["alert"] == "credential_missing" && row["subject"] == "a"), "{found:?}");
+}
+
+#[tokio::test]
 async fn a_source_that_fails_again_and_again_raises_an_alert_with_its_last_error() {
     let world = World::new().await;
     world

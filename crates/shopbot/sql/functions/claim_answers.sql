@@ -1,12 +1,12 @@
--- Takes up to p_limit answers that are due, of one workspace or (null) of all, for the holder of p_run_id, which
--- becomes their claim token. The attempt counts from
--- here: a process that dies while it sends reaches no other line of ours. Returns everything that an adapter needs.
+-- Takes up to p_limit answers of a workspace that are due, for the holder of p_run_id, which becomes their claim token.
+-- The attempt counts from here: a process that dies while it sends reaches no other line of ours. Returns everything
+-- that an adapter needs.
 -- Guarantees: an answer has at most one claim; of a chat only its oldest unfinished answer is taken, so answers arrive
 -- in order; a bot sends no more than its rate, with a burst of a fifth of a second, and nothing while it is closed;
 -- each bot gets its first answer before any gets its second.
 -- Whoever claims for a bot holds its row; another one skips that bot and comes back.
 create or replace function shopbot.claim_answers(
-    p_run_id text, p_limit int, p_lease interval, p_workspace_id uuid default null
+    p_run_id text, p_limit int, p_lease interval, p_workspace_id uuid
 )
 returns setof shopbot.sendings language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -30,11 +30,11 @@ begin
               from shopbot.bots b
               join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
               join core.workspaces w on w.workspace_id = b.workspace_id
-             where (p_workspace_id is null or b.workspace_id = p_workspace_id)
-               and r.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
+             where b.workspace_id = p_workspace_id and r.enabled and w.status = 'active'
+               and coalesce(b.closed_until, now_ts) <= now_ts
                and exists (select from shopbot.bot_outbox o
                             where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open')
-             order by b.workspace_id, b.bot_id for no key update of b skip locked) k;
+             order by b.bot_id for no key update of b skip locked) k;
     places := array(
         select t.place from (
             select h.place, h.seq, g.room,

@@ -1,8 +1,7 @@
 -- What is wrong with the bots now, in one workspace or, given null, in all; the subject is the messenger,
 -- with the name of the bot where there are several in it. See ops.check_alerts.
---   error_rate          the share of messages that went wrong is above what the bot allows
---   late_answers        answers have waited for more than five minutes; counting stops at 1000
---   credential_missing  answers wait because the token of the bot could not be read
+--   error_rate    the share of messages that went wrong is above what the bot allows
+--   late_answers  answers have waited for more than five minutes; counting stops at 1000
 create or replace function shopbot.find_trouble(p_workspace_id uuid) returns setof ops.findings
 language sql stable as $$
     select b.workspace_id, t.alert, shopbot.bot_subject(b.workspace_id, b.bot_id), t.count, t.sample, t.since, t.why,
@@ -22,12 +21,6 @@ language sql stable as $$
              from (select o.created_at, o.last_error from shopbot.bot_outbox o
                     where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
                       and o.created_at < platform.now() - interval '5 minutes' limit 1000) o
-           having count(*) > 0
-           union all
-           select 'credential_missing', 1, null, min(o.created_at), max(o.last_error->>'message')
-             from (select o.created_at, o.last_error from shopbot.bot_outbox o
-                    where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open' limit 1000) o
-            where o.last_error->>'code' = 'credential_missing'
            having count(*) > 0) t
      where p_workspace_id is null or b.workspace_id = p_workspace_id
 $$;

@@ -38,11 +38,18 @@ begin
                                       and x.updated_at < bot.since limit p_limit for update skip locked));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
-        -- Ids begin with their time, so the oldest are first in the key.
+        -- What belongs to no bot any more goes with any bot of its messenger. Ids begin with their time, so the oldest
+        -- are first in the key.
         delete from shopbot.bot_poison p
-         where p.workspace_id = bot.workspace_id and p.last_seen_at < bot.since and p.provider = bot.provider
-           and p.id = any (array(select x.id from shopbot.bot_poison x where x.workspace_id = bot.workspace_id
-                                 order by x.id limit p_limit));
+         where p.workspace_id = bot.workspace_id
+           and p.id = any (array(
+                   select x.id from shopbot.bot_poison x
+                    where x.workspace_id = bot.workspace_id and x.id < platform.id_at(bot.since)
+                      and x.last_seen_at < bot.since and x.provider = bot.provider
+                      and (x.bot_id = bot.bot_id
+                           or not exists (select from shopbot.bots o
+                                           where o.workspace_id = x.workspace_id and o.bot_id = x.bot_id))
+                    order by x.id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
     end loop;

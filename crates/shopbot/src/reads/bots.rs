@@ -69,8 +69,9 @@ pub async fn bots(tx: &mut PgConnection) -> Result<Vec<BotRead>, DbError> {
                         coalesce((select jsonb_agg(jsonb_build_object('alert', a.alert, 'raised_at', a.raised_at, 'details',
                                                        jsonb_build_object('count', a.count, 'sample', a.sample, 'since', a.since, 'why', a.why))
                                                    order by a.alert)
-                                    from ops.alerts a where a.workspace_id = b.workspace_id and a.module = 'shopbot'
-                                     and a.subject = shopbot.bot_subject(b.workspace_id, b.bot_id) and a.cleared_at is null),
+                                    from ops.alerts a where a.workspace_id = b.workspace_id and a.cleared_at is null
+                                     and (a.module = 'shopbot' and a.subject = shopbot.bot_subject(b.workspace_id, b.bot_id)
+                                          or (a.module, a.alert, a.subject) = ('ops', 'bot_without_token', r.name))),
                                  '[]') as alerts,
                         b.greeting_text, b.fallback_text, b.escalation_text, b.unsupported_text, b.menu, b.variables
                    from shopbot.bots b join core.bots r using (workspace_id, bot_id)
@@ -105,7 +106,7 @@ pub struct BotAlertRead {
     /// The bot, as `shopbot.bot_subject` names it: the messenger first.
     pub subject: String,
     pub provider: String,
-    /// `error_rate`, `late_answers` or `credential_missing`.
+    /// `error_rate`, `late_answers`, or `bot_without_token` of the platform.
     pub alert: String,
     pub raised_at: Time,
     pub told_at: Option<Time>,
@@ -117,8 +118,14 @@ pub struct BotAlertRead {
 
 /// The alerts of the workspace, by messenger and kind: each kind once, as it was last.
 pub async fn alerts(tx: &mut PgConnection) -> Result<Vec<BotAlertRead>, DbError> {
-    let query = "select a.subject, split_part(a.subject, ' ', 1) as provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.count, a.why from ops.alerts a
-                  where a.workspace_id = platform.workspace_id() and a.module = 'shopbot' order by a.subject, a.alert";
+    let query = "select n.subject, split_part(n.subject, ' ', 1) as provider, a.alert, a.raised_at, a.told_at, a.cleared_at, a.count, a.why
+                   from ops.alerts a
+                   left join core.bots b on b.workspace_id = a.workspace_id and b.name = a.subject and b.serves = 'shopbot'
+                  cross join lateral (select case a.module when 'shopbot' then a.subject
+                                                           else shopbot.bot_subject(b.workspace_id, b.bot_id) end as subject) n
+                  where a.workspace_id = platform.workspace_id()
+                    and (a.module = 'shopbot' or (a.module, a.alert) = ('ops', 'bot_without_token') and b.bot_id is not null)
+                  order by n.subject, a.alert";
     Ok(sqlx::query_as(query).fetch_all(tx).await?)
 }
 

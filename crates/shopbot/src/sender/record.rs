@@ -5,38 +5,33 @@ use std::ops::Range;
 use kernel::{AdapterError, Category};
 use platform::{
     Db,
-    outbox::{Finished, record_together, retry_until_recorded},
+    outbox::{Finished, record_apart, record_together, retry_until_recorded},
 };
 use serde_json::Value;
 
 use super::send::AnswerOutcome;
 use crate::store::{self, SendingAnswer, SentAnswer};
 
-const FAILURES_AT_ONCE: usize = 4;
-
 pub(super) async fn record(db: &Db, finished: &[Finished<SendingAnswer, AnswerOutcome>]) {
-    let (mut successes, mut failures) = (Vec::new(), Vec::new());
-    for Finished { effect, outcome } in finished {
-        match outcome {
-            AnswerOutcome::Sent { provider_message_id, sent_at } => successes.push(SentAnswer {
+    record_apart(
+        finished,
+        |Finished { effect, outcome }| match outcome {
+            AnswerOutcome::Sent { provider_message_id, sent_at } => Ok(SentAnswer {
                 workspace_id: effect.workspace_id,
                 answer_id: effect.answer_id,
                 claim_token: effect.claim_token.clone(),
                 provider_message_id: provider_message_id.clone(),
                 sent_at: *sent_at,
             }),
-            AnswerOutcome::Failed(error) => failures.push((effect, error)),
-        }
-    }
-    if !successes.is_empty() {
-        record_successes(db, &successes).await;
-    }
-    for some in failures.chunks(FAILURES_AT_ONCE) {
-        futures::future::join_all(some.iter().map(|(sending, error)| record_failure(db, sending, error))).await;
-    }
+            AnswerOutcome::Failed(error) => Err((effect, error)),
+        },
+        |successes| record_successes(db, successes),
+        |(sending, error)| record_failure(db, sending, error),
+    )
+    .await;
 }
 
-async fn record_successes(db: &Db, successes: &[SentAnswer]) {
+async fn record_successes(db: &Db, successes: Vec<SentAnswer>) {
     let mark = |some: Range<usize>| store::mark_answers_sent(db.pool(), &successes[some]);
     for (answer_id, outcome) in record_together("mark_answers_sent", successes.len(), mark).await {
         metrics::counter!("shopbot_answers_total", "outcome" => outcome.clone()).increment(1);

@@ -1,7 +1,7 @@
 //! The monitor: error rate, answers that are late, who is told, and what is forgotten.
 
 use platform::{
-    alerts::{self, StorageLimits},
+    alerts::{self, PLATFORM, StorageLimits},
     retention,
 };
 use serde_json::json;
@@ -80,13 +80,16 @@ async fn a_bot_whose_token_cannot_be_read_raises_an_alert_that_the_other_bot_tel
     world.run("update core.bots set secret_ref = 'env:NO_SUCH_VARIABLE' where provider = 'max'").await;
     world.run("update shopbot.bots set alert_chat_id = '901' where provider = 'telegram'").await;
     world.says("1", "доставка").await;
-    assert_eq!(check(&world).await, 0, "nothing was sent yet");
+    let check = async || alerts::check(&world.test.db, &[ALERTS, PLATFORM], &StorageLimits::default()).await;
+    assert_eq!(check().await, 0, "nothing was sent yet");
     world.drain().await;
-    assert_eq!(check(&world).await, 1);
+    assert_eq!(check().await, 1);
     let told = ToldAlerts::default();
-    told.runner(&world.test.db, &[ALERTS]).drain().await.unwrap();
+    told.runner(&world.test.db, &[ALERTS, PLATFORM]).drain().await.unwrap();
     let text = told.at("901").remove(0);
-    assert!(text.contains("without a readable token\n- max: the variable NO_SUCH_VARIABLE is not set"), "{text}");
+    assert!(text.contains("missing or refused\n- max: the variable NO_SUCH_VARIABLE is not set"), "{text}");
+    let shown = shopbot::reads::alerts(&mut world.test.db.begin(world.workspace).await.unwrap()).await.unwrap();
+    assert_eq!((shown.len(), shown[0].subject.as_str(), shown[0].alert.as_str()), (1, "max", "bot_without_token"));
     world
         .run(&format!(
             "update core.bots set secret_ref = 'file:{}' where provider = 'max'",
@@ -95,7 +98,7 @@ async fn a_bot_whose_token_cannot_be_read_raises_an_alert_that_the_other_bot_tel
         .await;
     world.advance(120);
     world.drain().await;
-    check(&world).await;
+    check().await;
     assert_eq!(world.ask("select count(*) from ops.alerts where cleared_at is null").await, json!(0));
 }
 

@@ -23,7 +23,7 @@ async fn a_sender_that_lost_its_lease_can_change_nothing_and_its_success_is_a_po
     world.says("1", "доставка").await;
     world.claim("slow", 10).await;
     world.advance(61);
-    assert_eq!(shopbot::monitor::look(&world.test.db).await.unwrap(), 1);
+    assert_eq!(world.ask("shopbot.expire_answer_leases()").await, json!(1));
     world.advance(3);
     assert_eq!(world.claim("fresh", 10).await, ["1"]);
     for function in ["retry_answer", "fail_answer"] {
@@ -47,7 +47,7 @@ async fn a_late_success_is_taken_if_nobody_sent_again() {
     world.says("1", "доставка").await;
     world.claim("slow", 10).await;
     world.advance(61);
-    shopbot::monitor::look(&world.test.db).await.unwrap();
+    world.ask("shopbot.expire_answer_leases()").await;
     assert_eq!(mark(&world, "slow", "77").await, json!("late"));
     assert_eq!(answer(&world).await["status"], "sent");
     assert_eq!(world.drain().await, 0);
@@ -62,7 +62,7 @@ async fn an_answer_whose_senders_die_again_and_again_is_dead_after_its_last_atte
     for attempt in 1..=3 {
         assert_eq!(world.claim(&format!("crash {attempt}"), 10).await, ["1"]);
         world.advance(61);
-        shopbot::monitor::look(&world.test.db).await.unwrap();
+        world.ask("shopbot.expire_answer_leases()").await;
         world.advance(3);
     }
     assert_eq!(world.statuses().await, "dead, queued");
@@ -81,7 +81,7 @@ async fn what_is_the_bots_trouble_uses_up_no_answer_for_a_day() {
     let attempt = async |n: u32| {
         world.run("update shopbot.bots set closed_until = null, next_allowed_at = null").await;
         world.run("update shopbot.bot_outbox set next_retry_at = platform.now()").await;
-        world.run(&format!("select shopbot.claim_answers('r{n}', 10, interval '1 minute')")).await;
+        world.run(&format!("select shopbot.claim_answers('r{n}', 10, interval '1 minute', $ws)")).await;
         world
             .ask(&format!("select shopbot.fail_answer($ws, (select answer_id from shopbot.bot_outbox), 'r{n}', '{refused}')"))
             .await

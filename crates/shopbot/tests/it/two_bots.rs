@@ -114,3 +114,26 @@ async fn people_see_the_conversations_and_alerts_of_each_bot_apart() {
     let troubles = world.rows("select alert, subject from shopbot.find_trouble($ws)").await;
     assert_eq!(troubles, [json!({ "alert": "late_answers", "subject": "max second" })]);
 }
+
+#[tokio::test]
+async fn an_update_that_could_not_be_read_is_kept_as_long_as_its_own_bot_says() {
+    let (world, first, second) = two_bots().await;
+    let poison = async |digit: char, bot: &str| {
+        world.ask(&format!("shopbot.keep_poison($ws, 'max', null, 'x', repeat('{digit}', 64), '{digit}', {bot})")).await;
+    };
+    for digit in ['a', 'b'] {
+        poison(digit, &format!("'{first}'")).await;
+    }
+    poison('c', &format!("'{second}'")).await;
+    poison('d', "gen_random_uuid()").await;
+    world.run("update shopbot.bots set keep_days = 300").await;
+    world.run(&format!("update shopbot.bots set keep_days = 30 where bot_id = '{second}'")).await;
+    world.advance(31 * 86400);
+    // One at a time: the oldest are of the bot that keeps them.
+    while world.ask("shopbot.forget(1)").await != json!(0) {}
+    let left = world.rows("select body from shopbot.bot_poison order by body").await;
+    assert_eq!(left, [json!({ "body": "a" }), json!({ "body": "b" })]);
+    world.advance(270 * 86400);
+    while world.ask("shopbot.forget(1)").await != json!(0) {}
+    assert!(world.rows("select body from shopbot.bot_poison").await.is_empty());
+}

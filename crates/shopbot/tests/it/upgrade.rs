@@ -112,8 +112,8 @@ async fn conversations_from_before_bots_had_their_own_stay_with_the_bot_of_their
         assert_eq!(done["outcome"], outcome);
     }
     assert_eq!(rows(&test, "select context->'turns' as turns from shopbot.bot_state").await, json!([{ "turns": 8 }]));
-    let claim = "select text, secret_ref from shopbot.claim_answers('r', 10, interval '1 minute')";
-    assert_eq!(rows(&test, claim).await, json!([{ "text": "Да", "secret_ref": "env:SHOP" }]));
+    let claim = format!("select text, secret_ref from shopbot.claim_answers('r', 10, interval '1 minute', '{shop}')");
+    assert_eq!(rows(&test, &claim).await, json!([{ "text": "Да", "secret_ref": "env:SHOP" }]));
     let mut tx = test.db.begin(shop).await.unwrap();
     let found = shopbot::reads::conversation(&mut tx, "max", "1", None).await.unwrap().unwrap();
     assert_eq!(

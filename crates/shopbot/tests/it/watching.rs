@@ -150,7 +150,7 @@ async fn alerts_are_read_while_they_last_and_after() {
     world.says("1", "доставка").await;
     world.set_bot("closed_until = platform.now() + interval '1 hour'").await;
     world.advance(301);
-    world.ask("select shopbot.check_alerts()").await;
+    world.ask("(select told from ops.check_alerts('shopbot'))").await;
     let mut tx = world.test.db.begin(world.workspace).await.unwrap();
     let alerts = reads::alerts(&mut tx).await.unwrap();
     assert_eq!((alerts.len(), alerts[0].alert.as_str(), alerts[0].provider.as_str()), (1, "late_answers", "max"));
@@ -162,7 +162,7 @@ async fn alerts_are_read_while_they_last_and_after() {
     drop(tx);
     world.set_bot("closed_until = null").await;
     world.drain().await;
-    world.ask("select shopbot.check_alerts()").await;
+    world.ask("(select told from ops.check_alerts('shopbot'))").await;
     let alerts = reads::alerts(&mut world.test.db.begin(world.workspace).await.unwrap()).await.unwrap();
     assert!(alerts[0].cleared_at.is_some());
 }

@@ -161,8 +161,14 @@ impl World {
 
     /// Claims by hand, as a sender that holds what it was given: the chats.
     pub(crate) async fn claim(&self, run_id: &str, limit: i32) -> Vec<String> {
-        let query = "select chat_id from shopbot.claim_answers($1, $2, interval '1 minute') order by chat_id";
-        sqlx::query_scalar(query).bind(run_id).bind(limit).fetch_all(self.test.db.pool()).await.unwrap()
+        let query = "select chat_id from shopbot.claim_answers($1, $2, interval '1 minute', $3) order by chat_id";
+        sqlx::query_scalar(query)
+            .bind(run_id)
+            .bind(limit)
+            .bind(self.workspace.uuid())
+            .fetch_all(self.test.db.pool())
+            .await
+            .unwrap()
     }
 
     /// The texts of the messages that a chat received.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
-use kernel::{AdapterError, Category, ErrorKind, ErrorScope, WorkspaceId};
+use kernel::{AdapterError, Category, WorkspaceId};
 use messengers::{Channel, Messengers, Meta};
 use platform::{
     Db, DbError,
@@ -91,10 +91,7 @@ impl Outbox for Echoes {
     }
 
     async fn prepare(&self, echo: &ClaimedEcho) -> Result<Channel, Result<(), AdapterError>> {
-        let missing = |message| {
-            let kind = ErrorKind::Unauthorized;
-            Err(AdapterError::new(Category::Permanent, ErrorScope::Channel, kind, "credential_missing", message))
-        };
+        let missing = |message| Err(AdapterError::credential_missing(Category::Permanent, message));
         let token = self.secrets.find(&echo.secret_ref).await.map_err(missing)?;
         Ok(Channel { target_id: echo.chat_id.clone(), token })
     }

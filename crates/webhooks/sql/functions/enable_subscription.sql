@@ -7,8 +7,8 @@ declare
     subscription core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
 begin
     update core.webhook_subscriptions s
-       set status = 'active', stopped_at = null, stopped_why = null, failures = 0, failing_since = null,
-           closed_until = null
+       set status = 'active', stopped_at = null, stopped_why = null, stopped_by = null, failures = 0,
+           failing_since = null, closed_until = null
      where s.workspace_id = p_workspace_id and s.subscription_id = subscription.subscription_id
     returning * into subscription;
     update ops.webhook_deliveries d set next_attempt_at = now_ts

@@ -3,11 +3,11 @@
 use std::sync::PoisonError;
 
 use super::{ChaosOutcome, KnowledgeChaos, plant::ArchivePlant, run_program};
-use crate::chaos::tests::{ALONE, program};
+use crate::chaos::tests::{ALONE, options, program};
 
 fn run(seed: u64, rounds: u32, plant: Option<ArchivePlant>) -> ChaosOutcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = KnowledgeChaos { seed: Some(seed), rounds, runners: 2, plant, release: false, program: None, keep: false };
+    let options = KnowledgeChaos { common: options(seed, rounds, plant), runners: 2 };
     run_program(&program(), &options).expect("the run comes to its end")
 }
 

@@ -13,19 +13,20 @@ mod subject;
 mod tests;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 
 use super::{
-    ChaosOutcome, DRAIN_MAX, Keep, build,
+    ChaosOutcome, DRAIN_MAX,
     check::{Broken, ChaosVerdict},
-    crew::Part,
-    drained, in_a_directory, keep, make_peace, make_trouble, new_seed, processes,
+    drained, end, keep, make_peace, make_trouble,
+    options::ChaosOptions,
+    processes,
     report::{self, Facts},
     server_log,
     stage::Stage,
@@ -36,61 +37,27 @@ use subject::SUBJECT;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ShopbotChaos {
-    /// Names the run: its troubles and their order come from this number. Without it, a new one
-    #[arg(long)]
-    seed: Option<u64>,
-    /// How often trouble is made; a round has three troubles and lasts some two seconds
-    #[arg(long, default_value_t = 100)]
-    rounds: u32,
+    #[command(flatten)]
+    common: ChaosOptions<plant::AnswerPlant>,
     /// How many processes share the sending of answers
     #[arg(long, default_value_t = 3)]
     dispatchers: u32,
-    /// Break the database first, to see that the checker finds it: the run must then fail
-    #[arg(long, value_enum)]
-    plant: Option<plant::AnswerPlant>,
-    /// Run the optimized program
-    #[arg(long)]
-    release: bool,
-    /// Run this program instead of building one
-    #[arg(long)]
-    program: Option<PathBuf>,
-    /// Keep the directory of the run also when all is well
-    #[arg(long)]
-    keep: bool,
 }
 
 pub(crate) fn run(options: &ShopbotChaos) -> Result<()> {
-    let program = options.program.clone().map_or_else(|| build(options.release), Ok)?;
-    let outcome = run_program(&program, options)?;
-    ensure!(outcome.broken.is_empty(), "broken after {} kills: {}", outcome.kills, outcome.broken.join("; "));
-    Ok(())
+    options.common.judge(|program| run_program(program, options))
 }
 
 fn run_program(program: &Path, options: &ShopbotChaos) -> Result<ChaosOutcome> {
-    let seed = options.seed.unwrap_or_else(new_seed);
-    let plant = options.plant.map(|plant| format!(", planted: {plant:?}")).unwrap_or_default();
-    let keep = match options.plant {
-        _ if options.keep => Keep::Always,
-        Some(_) => Keep::Never,
-        None => Keep::WhenBroken,
-    };
-    in_a_directory(keep, async |dir: &Path| {
-        println!(
-            "chaos shopbot: seed {seed}, {} rounds, {} senders, {} APIs, 1 PostgreSQL, {} chats{plant}; in {}",
-            options.rounds,
-            options.dispatchers,
-            SUBJECT.apis + 1,
-            chats::chats().len(),
-            dir.display()
-        );
-        play(program, dir, seed, options).await
-    })
+    let cast =
+        format!("{} senders, {} APIs, 1 PostgreSQL, {} chats", options.dispatchers, SUBJECT.apis + 1, chats::chats().len());
+    options.common.perform("shopbot", &cast, async |dir: &Path, seed| play(program, dir, seed, options).await)
 }
 
 async fn play(program: &Path, dir: &Path, seed: u64, options: &ShopbotChaos) -> Result<ChaosOutcome> {
     let started = Instant::now();
     let stage = Stage::open(&SUBJECT, program, dir, seed).await?;
-    if let Some(plant) = options.plant {
+    if let Some(plant) = options.common.plant {
         plant::install(&stage.db, plant).await?;
     }
     stage.add_workers(options.dispatchers).await?;
@@ -102,7 +69,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &ShopbotChaos) -> 
         .into_iter()
         .map(|chat| tokio::spawn(Customer { stage: Arc::clone(&stage), ledger: Arc::clone(&ledger), chat }.write_on()))
         .collect();
-    make_trouble(&stage, options.rounds, started, || format!("{} messages acknowledged", ledger.acknowledged())).await?;
+    make_trouble(&stage, options.common.rounds, started, || format!("{} messages acknowledged", ledger.acknowledged())).await?;
     let peace_at = make_peace(&stage).await?;
     for customer in customers {
         let done = tokio::time::timeout(DRAIN_MAX, customer).await;
@@ -110,9 +77,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &ShopbotChaos) -> 
     }
     ledger.copies_are_over().await?;
     let mut verdicts = vec![drained(&stage).await?];
-    stage.is_over.store(true, Ordering::Release);
-    keeper.await??;
-    let ends = stage.crew.finish(Part::Dispatcher);
+    let ends = end(&stage, keeper).await?;
     let evidence = AnswerEvidence::gather(&stage, &ledger).await?;
     verdicts.extend([
         check::answered(&evidence),
@@ -127,9 +92,7 @@ async fn play(program: &Path, dir: &Path, seed: u64, options: &ShopbotChaos) -> 
         server_log(&stage),
     ]);
     let facts = Facts { calls: &evidence.calls, peace_at, story: &|id| evidence.story(id) };
-    let outcome = report::print(&stage, &facts, &verdicts, started.elapsed());
-    stage.close().await;
-    Ok(outcome)
+    Ok(report::conclude(&stage, &facts, &verdicts, started).await)
 }
 
 fn webhooks(ledger: &Ledger) -> ChaosVerdict {

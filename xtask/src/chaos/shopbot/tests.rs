@@ -3,11 +3,11 @@
 use std::sync::PoisonError;
 
 use super::{ChaosOutcome, ShopbotChaos, plant::AnswerPlant, run_program};
-use crate::chaos::tests::{ALONE, program};
+use crate::chaos::tests::{ALONE, options, program};
 
 fn run(seed: u64, rounds: u32, plant: Option<AnswerPlant>) -> ChaosOutcome {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let options = ShopbotChaos { seed: Some(seed), rounds, dispatchers: 3, plant, release: false, program: None, keep: false };
+    let options = ShopbotChaos { common: options(seed, rounds, plant), dispatchers: 3 };
     run_program(&program(), &options).expect("the run comes to its end")
 }
 
