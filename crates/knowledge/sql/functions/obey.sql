@@ -1,6 +1,6 @@
 -- What an update asks of the bot itself: it came into a group and says once what it keeps; /register and /unregister by
--- an admin of the workspace; /forget as a reply, by the author of the message or an admin; /help. Guarantee: again, it
--- changes nothing and says nothing twice. A command for another bot is not obeyed.
+-- an admin of the workspace; /forget as a reply, by the author of the message, also one who is not on the allowlist, or
+-- an admin; /help. Guarantee: again, it changes nothing and says nothing twice. A command for another bot is not obeyed.
 create or replace function knowledge.obey(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) returns void
 language plpgsql as $$
 declare
@@ -12,6 +12,7 @@ declare
     target constant int := (message ->> 'reply_to_message_id')::int;
     keeps constant text := 'Здесь сохраняется то, чем делится чат: сообщения, ссылки и файлы, чтобы по ним можно было'
         ' спрашивать. Чтобы забыть сообщение, ответьте на него командой /forget (автор или администратор).';
+    is_author boolean := false;
     role text;
     said text;
 begin
@@ -26,7 +27,13 @@ begin
         return;
     end if;
     select u.role into role from core.tenant_users u where (u.workspace_id, u.tg_user_id) = (p_workspace_id, sender);
-    if role is null or role = 'blocked' then
+    if command = 'forget' and target is not null then
+        -- Telegram names the author of what is answered, also where the message itself comes later.
+        is_author := coalesce((message ->> 'reply_to_user_id')::bigint = sender, false) or exists (
+            select from tg.messages m
+             where (m.workspace_id, m.chat_id, m.message_id, m.tg_user_id) = (p_workspace_id, of_chat, target, sender));
+    end if;
+    if (role is null or role = 'blocked') and not is_author then
         if command in ('register', 'unregister', 'forget', 'help', 'start') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat, null, null,
@@ -49,10 +56,7 @@ begin
                 ' к администратору.';
         when command = 'forget' and target is null then
             said := 'Ответьте командой /forget на сообщение, которое нужно забыть.';
-        when command = 'forget' and role <> 'admin' and not exists (
-            select from tg.messages m
-             where (m.workspace_id, m.chat_id, m.message_id, m.tg_user_id) = (p_workspace_id, of_chat, target, sender))
-        then
+        when command = 'forget' and not is_author and role <> 'admin' then
             said := 'Забыть сообщение может его автор или администратор рабочего пространства.';
         when command = 'forget' then
             perform knowledge.forget(p_workspace_id, 'message', of_chat, target, null, format('tg_user %s', sender));

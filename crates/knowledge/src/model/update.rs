@@ -101,7 +101,7 @@ impl UpdateFacts {
         let at = edited.as_deref().unwrap_or(date);
         let is_post = kind.ends_with("channel_post");
         let sender_chat = body["sender_chat"]["id"].as_i64();
-        let sender = body["from"]["id"].as_i64().filter(|_| !is_post && sender_chat.is_none());
+        let sender = user_of(body).filter(|_| !is_post);
         let service = self.read_service(body, chat_id, date);
         // Whoever writes in a group is in it. Not so for a post of a linked channel, or of whoever speaks as the group.
         if let Some(user) = sender
@@ -121,6 +121,7 @@ impl UpdateFacts {
             "tg_user_id": sender, "sender_chat_id": sender_chat,
             "thread_id": number32(&body["message_thread_id"]).filter(|_| body["is_topic_message"] == true),
             "reply_to_message_id": number32(&body["reply_to_message"]["message_id"]),
+            "reply_to_user_id": user_of(&body["reply_to_message"]),
             "media_group_id": body["media_group_id"].as_str(), "forward_origin": origin, "service": service,
         });
         for (field, value) in content::read(body) {
@@ -212,6 +213,11 @@ fn is_member(member: &Value) -> bool {
         Some("restricted") => member["is_member"].as_bool().unwrap_or(false),
         _ => false,
     }
+}
+
+/// The person who sent a message. What is sent for a chat has a person only as a stand-in.
+fn user_of(message: &Value) -> Option<i64> {
+    message["from"]["id"].as_i64().filter(|_| message["sender_chat"]["id"].as_i64().is_none())
 }
 
 fn missing(field: &str) -> UnreadableUpdate {

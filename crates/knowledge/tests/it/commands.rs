@@ -76,6 +76,36 @@ async fn the_author_or_an_admin_forgets_a_message_by_answering_it_and_nobody_els
 }
 
 #[tokio::test]
+async fn an_author_who_is_not_on_the_allowlist_forgets_what_was_kept_of_them_and_nothing_else() {
+    let archive = Archive::new().await;
+    let mut own = message(1, 1, "сказано гостем");
+    own["message"]["from"] = json!({ "id": OUTSIDER, "is_bot": false, "first_name": "Гость" });
+    archive.process(&own).await;
+    archive.process(&message(2, 2, "сказано своим")).await;
+    archive.work().await;
+    archive.process(&command(10, GROUP, OUTSIDER, "/forget", Some(2))).await;
+    assert_eq!(archive.texts().await, ["сказано гостем", "сказано своим"]);
+    archive.process(&command(11, GROUP, OUTSIDER, "/forget", Some(1))).await;
+    assert_eq!(archive.texts().await, ["сказано своим"]);
+    assert!(said_in(&archive, GROUP).await.contains(&"Забыто.".to_owned()));
+    // A blocked person is an author too.
+    archive.run(&format!("update core.tenant_users set role = 'blocked' where tg_user_id = {MEMBER}")).await;
+    archive.process(&command(12, GROUP, MEMBER, "/forget", Some(2))).await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn an_author_forgets_a_message_whose_update_has_not_come_yet() {
+    let archive = Archive::new().await;
+    let mut forget = command(2, GROUP, MEMBER, "/forget", Some(1));
+    forget["message"]["reply_to_message"]["from"] = json!({ "id": MEMBER, "is_bot": false, "first_name": "Анна" });
+    archive.process(&forget).await;
+    archive.process(&message(1, 1, "передумала")).await;
+    archive.work().await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
+}
+
+#[tokio::test]
 async fn a_command_for_another_bot_is_not_obeyed() {
     let archive = Archive::new().await;
     archive.run(&format!(
