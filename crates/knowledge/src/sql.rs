@@ -6,7 +6,7 @@ pub const SQL: SqlModule = SqlModule {
     name: "knowledge",
     schemas: &["knowledge", "raw", "tg", "content", "kg", "audit"],
     prelude: &[],
-    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors"],
+    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors" "0006_ingest"],
     functions: sql_files!["functions":
         "policy_of" "take_update" "audience_of" "given_audience" "is_forgotten" "without_quotes" "quotes_forgotten"
         "hold_message" "store_members" "migrate_chat"

@@ -12,11 +12,18 @@ create or replace function knowledge.count_forgetting(
     )
     select jsonb_build_object(
         'messages', (select count(*) from found),
-        'documents', (select count(distinct s.document_id) from found f
-                        join content.document_sources s on (s.workspace_id, s.message_fk) = (p_workspace_id, f.id)
-                       where not exists (select from content.document_sources o
-                                          where (o.workspace_id, o.document_id) = (s.workspace_id, s.document_id)
-                                            and o.message_fk not in (select id from found))),
+        'documents', (
+            select count(*) from (
+                select s.document_id as id from found f
+                  join content.document_sources s on (s.workspace_id, s.message_fk) = (p_workspace_id, f.id)
+                union
+                select d.id from content.documents d
+                 where d.workspace_id = p_workspace_id and d.doc_type <> 'message'
+                   and (p_kind = 'chat' and d.chat_id = p_chat_id
+                        or p_kind = 'person' and d.dm_owner_user_id = p_user_id)) named
+             where not exists (select from content.document_sources o
+                                where (o.workspace_id, o.document_id) = (p_workspace_id, named.id)
+                                  and o.message_fk not in (select id from found))),
         'chunks', (select count(*) from found f
                      join content.documents d on (d.workspace_id, d.message_fk) = (p_workspace_id, f.id)
                      join kg.chunks c on (c.workspace_id, c.document_id) = (d.workspace_id, d.id)),

@@ -5,6 +5,7 @@ create or replace function knowledge.forget(
 ) returns jsonb language plpgsql as $$
 declare
     found_fks bigint[];
+    lone bigint[];
 begin
     -- Whoever stores facts has ended before, or begins after and sees it.
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
@@ -17,6 +18,19 @@ begin
            when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
            when 'chat' then m.chat_id = p_chat_id
            else m.tg_user_id = p_user_id end;
+    -- Pages and files of theirs that no message shares any more, or that none ever shared (WF30, WF31, WF32).
+    select array_agg(d.id) into lone from content.documents d
+     where d.workspace_id = p_workspace_id and d.doc_type <> 'message'
+       and (p_kind = 'chat' and d.chat_id = p_chat_id or p_kind = 'person' and d.dm_owner_user_id = p_user_id);
+    if p_kind = 'chat' then
+        update tg.chats c set title = null, username = null
+         where (c.workspace_id, c.chat_id) = (p_workspace_id, p_chat_id);
+        delete from tg.topics t where (t.workspace_id, t.chat_id) = (p_workspace_id, p_chat_id);
+    end if;
+    -- Who came and went. Who is a member now stays: it is what access is judged by.
+    delete from tg.chat_member_events e
+     where e.workspace_id = p_workspace_id
+       and (p_kind = 'chat' and e.chat_id = p_chat_id or p_kind = 'person' and e.tg_user_id = p_user_id);
     if p_kind = 'person' then
         update tg.users u set first_name = null, last_name = null, username = null, language_code = null
          where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
@@ -28,6 +42,6 @@ begin
            and case p_kind when 'chat' then r.chat_id = p_chat_id
                            else r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath end;
     end if;
-    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), p_kind, p_chat_id, p_asked_by);
+    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), lone, p_kind, p_chat_id, p_asked_by);
 end
 $$;

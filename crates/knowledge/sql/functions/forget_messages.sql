@@ -1,8 +1,8 @@
--- Forgets messages: their texts, versions, documents, chunks and vectors, the pages and files that nobody else shares,
--- and the raw updates that tell of them, in one transaction. What comes late does not bring them back (tg.forgotten);
--- the audit keeps that it happened and not what it was. Returns counts.
+-- Forgets messages: their texts, versions, documents, chunks and vectors, the pages and files that no other message
+-- shares, also of p_documents, and the raw updates that tell of them, in one transaction. What comes late brings them
+-- not back (tg.forgotten); the audit keeps that it happened and not what it was. Returns counts.
 create or replace function knowledge.forget_messages(
-    p_workspace_id uuid, p_message_fks bigint[], p_kind text, p_chat_id bigint, p_asked_by text
+    p_workspace_id uuid, p_message_fks bigint[], p_documents bigint[], p_kind text, p_chat_id bigint, p_asked_by text
 ) returns jsonb language plpgsql as $$
 declare
     documents bigint[];
@@ -41,7 +41,7 @@ begin
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
-    pages := knowledge.drop_unreferenced(p_workspace_id, documents);
+    pages := knowledge.drop_unreferenced(p_workspace_id, documents || p_documents);
     perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
     -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
     -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.

@@ -1,6 +1,7 @@
 -- What an update asks of the bot itself: it came into a group and says once what it keeps; /register and /unregister by
 -- an admin of the workspace; /forget as a reply, by the author of the message, also one who is not on the allowlist, or
--- an admin; /help. Guarantee: again, it changes nothing and says nothing twice. A command for another bot is not obeyed.
+-- an admin; /help. Guarantee: again, it changes nothing and says nothing twice. A command for another bot is not
+-- obeyed.
 create or replace function knowledge.obey(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) returns void
 language plpgsql as $$
 declare

@@ -22,7 +22,7 @@ begin
            and m.date < platform.now() - policy.retention_days_documents * interval '1 day'
          order by m.date limit p_limit) m;
     if old_fks is not null then
-        counts := knowledge.forget_messages(p_workspace_id, old_fks, 'retention', p_chat_id, null);
+        counts := knowledge.forget_messages(p_workspace_id, old_fks, null, 'retention', p_chat_id, null);
     end if;
     -- Pages that no message ever shared go by their own age.
     select array_agg(d.id) into lone from (

@@ -208,6 +208,65 @@ async fn another_workspace_can_neither_forget_nor_list_what_is_here() {
     assert_eq!(listed["data"]["documents"], json!([]));
 }
 
+/// Forgets over HTTP; the counts.
+async fn ask_to_forget(archive: &Archive, what: serde_json::Value) -> serde_json::Value {
+    let writer = archive.token(&["write"]).await;
+    let (status, answer) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/forget", Some(&what)).await;
+    assert_eq!(status, 200, "{answer}");
+    answer["data"].clone()
+}
+
+/// A page that no message shares, with its text.
+async fn lone_page(archive: &Archive, ctx: serde_json::Value) {
+    let page = json!({ "body": format!("<p>{SECRET} лежит на этой странице, и больше нигде.</p>"),
+                       "headers": { "content-type": "text/html; charset=utf-8" } });
+    let url = archive.page("lone", page).await;
+    let taken = archive.data("WF30", json!({ "url": url, "ctx": ctx })).await;
+    archive.data("WF31", json!({ "url_id": taken["url_id"], "ctx": ctx })).await;
+    archive.work().await;
+    assert!(archive.texts().await.concat().contains(SECRET));
+}
+
+#[tokio::test]
+async fn forgetting_a_chat_takes_pages_that_no_message_shares_and_its_names_and_who_came_and_went() {
+    let archive = Archive::new().await;
+    lone_page(&archive, json!({ "chat_id": GROUP, "visibility": "group" })).await;
+    let mut topic = said(5, "");
+    topic["text"].take();
+    topic["message_thread_id"] = json!(5);
+    topic["forum_topic_created"] = json!({ "name": SECRET, "icon_color": 0 });
+    topic["chat"]["title"] = json!(SECRET);
+    archive.process(&json!({ "update_id": 5, "message": topic })).await;
+    let mut joined = said(6, "");
+    joined["text"].take();
+    joined["new_chat_members"] = json!([{ "id": MEMBER, "is_bot": false, "first_name": "Анна" }]);
+    joined["chat"]["title"] = json!(SECRET);
+    archive.process(&json!({ "update_id": 6, "message": joined })).await;
+    assert_eq!(archive.count("tg.chat_member_events").await, 1);
+    let counted = archive
+        .ask(&format!("knowledge.count_forgetting('{}', 'chat', {GROUP}, null, null)", archive.workspace.uuid()))
+        .await;
+    let counts = ask_to_forget(&archive, json!({ "kind": "chat", "chat_id": GROUP })).await;
+    assert_eq!((&counts["documents"], &counted["documents"]), (&json!(1), &json!(1)), "{counts}");
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+    for table in ["content.documents", "content.urls", "content.blob_objects", "tg.topics", "tg.chat_member_events"] {
+        assert_eq!(archive.count(table).await, 0, "{table}");
+    }
+    assert_eq!(archive.count("tg.chat_memberships_current").await, 1, "access is judged by it");
+}
+
+#[tokio::test]
+async fn forgetting_a_person_takes_their_own_pages() {
+    let archive = Archive::new().await;
+    lone_page(&archive, json!({ "visibility": "dm", "dm_owner_user_id": MEMBER })).await;
+    let counts = ask_to_forget(&archive, json!({ "kind": "person", "tg_user_id": MEMBER })).await;
+    assert_eq!(counts["documents"], 1, "{counts}");
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+    assert_eq!(archive.count("content.documents").await, 0);
+}
+
 #[tokio::test]
 async fn a_person_who_is_forgotten_has_no_name_left() {
     let archive = Archive::new().await;
