@@ -3,11 +3,13 @@
 create or replace function knowledge.count_forgetting(
     p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id int, p_user_id bigint
 ) returns jsonb language sql stable as $$
-    with found as materialized (
+    with chats (ids) as (
+        select knowledge.chats_of(p_workspace_id, p_chat_id)
+    ), found as materialized (
         select m.id from tg.messages m
          where m.workspace_id = p_workspace_id and case p_kind
                when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
-               when 'chat' then m.chat_id = p_chat_id
+               when 'chat' then m.chat_id = any ((select ids from chats)::bigint[])
                else m.tg_user_id = p_user_id end
     )
     select jsonb_build_object(
@@ -19,7 +21,7 @@ create or replace function knowledge.count_forgetting(
                 union
                 select d.id from content.documents d
                  where d.workspace_id = p_workspace_id and d.doc_type <> 'message'
-                   and (p_kind = 'chat' and d.chat_id = p_chat_id
+                   and (p_kind = 'chat' and d.chat_id = any ((select ids from chats)::bigint[])
                         or p_kind = 'person' and d.dm_owner_user_id = p_user_id)) named
              where not exists (select from content.document_sources o
                                 where (o.workspace_id, o.document_id) = (p_workspace_id, named.id)
@@ -30,7 +32,7 @@ create or replace function knowledge.count_forgetting(
         'raw_updates', (
             select count(*) from raw.telegram_updates r
              where r.workspace_id = p_workspace_id and r.body <> '{}' and case p_kind
-                   when 'chat' then r.chat_id = p_chat_id
+                   when 'chat' then r.chat_id = any ((select ids from chats)::bigint[])
                    when 'person' then r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath
                    else r.chat_id = p_chat_id
                         and (r.body @@ format('$.*.message_id == %s', p_message_id)::jsonpath

@@ -1,5 +1,6 @@
 -- The audience that a caller names (WF30, WF31, WF32), judged as of now: a group that is registered and active, or a
--- person on the allowlist. A private chat has the id of its person. Raises ZK004 for everything else.
+-- person on the allowlist. A private chat has the id of its person, and a group that became a supergroup the new one.
+-- Raises ZK004 for everything else.
 create or replace function knowledge.given_audience(p_workspace_id uuid, p_ctx jsonb)
 returns table (visibility core.visibility_scope, chat_id bigint, owner bigint, version_id bigint)
 language plpgsql stable as $$
@@ -7,7 +8,8 @@ declare
     is_private constant boolean := p_ctx ->> 'visibility' = 'dm';
 begin
     owner := case when is_private then (p_ctx ->> 'dm_owner_user_id')::bigint end;
-    chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
+    chat_id := case when is_private then owner
+                    else knowledge.chat_now(p_workspace_id, (p_ctx ->> 'chat_id')::bigint) end;
     version_id := (p_ctx ->> 'message_version_id')::bigint;
     select a.visibility into visibility
       from knowledge.audience_of(

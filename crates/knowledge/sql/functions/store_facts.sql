@@ -19,8 +19,8 @@ begin
     if of_chat is null then
         return said;
     end if;
-    -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
-    if message #>> '{command,name}' = 'forget' then
+    -- Nothing is stored while something is forgotten (knowledge.forget) or a chat moves; /forget itself is both.
+    if message #>> '{command,name}' = 'forget' or nullif(p_facts -> 'migration', 'null') is not null then
         perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     else
         perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
@@ -56,7 +56,8 @@ begin
     on conflict (workspace_id, tg_user_id) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,
            language_code = coalesce(excluded.language_code, u.language_code), seen_at = platform.now();
-    perform knowledge.store_members(p_workspace_id, of_chat, p_facts -> 'members');
+    perform knowledge.store_members(
+        p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), p_facts -> 'members');
     if nullif(p_facts -> 'topic', 'null') is not null then
         insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
         values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',

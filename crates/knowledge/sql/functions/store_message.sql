@@ -50,8 +50,8 @@ begin
         if current_id = version_id then
             update tg.messages set current_version_id = version_id
              where (workspace_id, id) = (p_workspace_id, message.id);
-            jobs := knowledge.index_message(p_workspace_id, message.id, version_id, p_visibility, p_owner, p_chat_id,
-                p_trace_id);
+            jobs := knowledge.index_message(p_workspace_id, message.id, version_id, p_visibility, p_owner,
+                                            knowledge.chat_now(p_workspace_id, p_chat_id), p_trace_id);
         end if;
     end if;
     return jsonb_build_object('message_fk', message.id, 'message_version_id', version_id, 'created_jobs', jobs);

@@ -111,7 +111,7 @@ pub(crate) fn number(value: &Value) -> Option<Option<i64>> {
 
 /// Refuses what the policy of the chat does not allow, also to a job that was made before the policy was.
 async fn allow(knowledge: &Knowledge, request: &Request, ctx: &Value, policy: &str, words: &str) -> Result<(), Problem> {
-    let query = "select coalesce((to_jsonb(knowledge.policy_of($1, coalesce($2, $3))) ->> $4)::boolean, false)";
+    let query = "select coalesce((to_jsonb(knowledge.policy_of($1, knowledge.chat_now($1, coalesce($2, $3)))) ->> $4)::boolean, false)";
     let query = sqlx::query_scalar(query)
         .bind(request.workspace.uuid())
         .bind(ctx["chat_id"].as_i64())

@@ -12,6 +12,7 @@ mod ingest;
 mod kept;
 mod links;
 mod members;
+mod moved;
 mod transport;
 mod vectors;
 mod world;
