@@ -69,8 +69,8 @@ begin
      where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
     if message is not null then
         said := said || '{"kept": true}' || knowledge.store_message(
-            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
-                p_trace_id);
+            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id,
+            message || jsonb_build_object('update_id', p_facts -> 'update_id'), p_payload, p_trace_id);
     end if;
     perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
     return said;

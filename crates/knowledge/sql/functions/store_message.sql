@@ -1,15 +1,16 @@
 -- Stores a message and the version that an update brought, and makes the latest version what is indexed. Guarantees: a
--- version exists once; the version said last is the current one, whatever came first; the text of an older one leaves
--- the index in this transaction. Jobs are made for the links and files of the current version only. Returns
+-- version exists once; the version said last is the current one, whatever came first (within one second an edit comes
+-- after the message, and then the number of the update decides); the text of an older one leaves the index in this
+-- transaction. Jobs are made for the links and files of the current version only. Returns
 -- message_fk, message_version_id, created_jobs.
 create or replace function knowledge.store_message(
     p_workspace_id uuid, p_bot_id uuid, p_chat_id bigint, p_visibility core.visibility_scope, p_owner bigint,
-        p_message jsonb,
-    p_payload jsonb, p_trace_id text
+    p_message jsonb, p_payload jsonb, p_trace_id text
 ) returns jsonb language plpgsql as $$
 declare
     message tg.messages;
     version_id bigint;
+    is_new boolean;
     current_id bigint;
     sha text := encode(sha256(convert_to(p_payload::text, 'UTF8')), 'hex');
     said timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, (p_message ->> 'date')::timestamptz);
@@ -28,31 +29,30 @@ begin
     returning m.* into message;
 
     insert into tg.message_versions
-        (workspace_id, message_fk, version_no, said_at, text, caption, normalized_text, entities, payload,
-            payload_sha256)
+        as v (workspace_id, message_fk, version_no, said_at, is_edit, update_id, text, caption, normalized_text,
+              entities, payload, payload_sha256)
     select p_workspace_id, message.id,
            coalesce((select max(v.version_no) from tg.message_versions v
                       where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)), 0) + 1,
-           said, p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
-           nullif(p_message -> 'entities', 'null'), p_payload, sha
-    on conflict on constraint version_is_made_once do nothing
-    returning id into version_id;
-    if version_id is null then
-        select v.id into version_id from tg.message_versions v
-         where (v.workspace_id, v.message_fk, v.said_at, v.payload_sha256) = (p_workspace_id, message.id, said, sha);
-    else
+           said, p_message ->> 'edit_date' is not null, (p_message ->> 'update_id')::bigint, p_message ->> 'text',
+           p_message ->> 'caption', p_message ->> 'normalized_text', nullif(p_message -> 'entities', 'null'), p_payload, sha
+    -- The same may be said twice within a second, with something else between.
+    on conflict on constraint version_is_made_once do update
+       set update_id = greatest(v.update_id, excluded.update_id)
+    returning v.id, v.xmax = 0 into version_id, is_new;
+    if is_new then
         insert into tg.message_links (workspace_id, message_version_id, link_no, url, normalized_url)
         select p_workspace_id, version_id, n, link ->> 'url', link ->> 'normalized_url'
           from jsonb_array_elements(p_message -> 'links') with ordinality as l (link, n);
         perform knowledge.store_attachments(p_workspace_id, p_bot_id, version_id, p_message -> 'attachments');
-        select v.id into current_id from tg.message_versions v
-         where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) order by v.said_at desc, v.id desc limit 1;
-        if current_id = version_id then
-            update tg.messages set current_version_id = version_id
-             where (workspace_id, id) = (p_workspace_id, message.id);
-            jobs := knowledge.index_message(p_workspace_id, message.id, version_id, p_visibility, p_owner,
-                                            knowledge.chat_now(p_workspace_id, p_chat_id), p_trace_id);
-        end if;
+    end if;
+    select v.id into current_id from tg.message_versions v
+     where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)
+     order by v.said_at desc, v.is_edit desc, v.update_id desc nulls last, v.id desc limit 1;
+    if current_id is distinct from message.current_version_id then
+        update tg.messages set current_version_id = current_id where (workspace_id, id) = (p_workspace_id, message.id);
+        jobs := knowledge.index_message(p_workspace_id, message.id, current_id, p_visibility, p_owner,
+                                        knowledge.chat_now(p_workspace_id, p_chat_id), p_trace_id);
     end if;
     return jsonb_build_object('message_fk', message.id, 'message_version_id', version_id, 'created_jobs', jobs);
 end
