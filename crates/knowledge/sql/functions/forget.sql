@@ -8,6 +8,7 @@ declare
     chats constant bigint[] := knowledge.chats_of(p_workspace_id, p_chat_id);
     found_fks bigint[];
     lone bigint[];
+    counts jsonb;
 begin
     -- Whoever stores facts has ended before, or begins after and sees it.
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
@@ -34,17 +35,13 @@ begin
     delete from tg.chat_member_events e
      where e.workspace_id = p_workspace_id
        and (p_kind = 'chat' and e.chat_id = any (chats) or p_kind = 'person' and e.tg_user_id = p_user_id);
-    if p_kind = 'person' then
-        update tg.users u set first_name = null, last_name = null, username = null, language_code = null
-         where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
-    end if;
     if p_kind in ('chat', 'person') then
-        -- Raw updates that nobody has read yet, too.
-        update raw.telegram_updates r set body = '{}'
-         where r.workspace_id = p_workspace_id and r.body <> '{}'
-           and case p_kind when 'chat' then r.chat_id = any (chats)
-                           else r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath end;
+        perform knowledge.forget_raw(p_workspace_id, chats, case when p_kind = 'person' then p_user_id end);
     end if;
-    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), lone, p_kind, p_chat_id, p_asked_by);
+    counts := knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), lone, p_kind, p_chat_id, p_asked_by);
+    if p_kind = 'person' then
+        perform knowledge.forget_names(p_workspace_id, p_user_id);
+    end if;
+    return counts;
 end
 $$;

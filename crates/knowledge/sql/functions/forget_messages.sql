@@ -6,6 +6,7 @@ create or replace function knowledge.forget_messages(
 ) returns jsonb language plpgsql as $$
 declare
     documents bigint[];
+    names text[];
     files text[];
     urls bigint[];
     chunks int;
@@ -39,10 +40,13 @@ begin
       join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
       join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    select array_agg(distinct knowledge.author_of(p_workspace_id, m)) into names from tg.messages m
+     where m.workspace_id = p_workspace_id and m.id = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
     pages := knowledge.drop_unreferenced(p_workspace_id, documents || p_documents);
     perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
+    perform knowledge.rename_author(p_workspace_id, documents, names);
     -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
     -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.
     with told as (

@@ -14,6 +14,10 @@ declare
                                      'created_jobs', jsonb_build_object('url_jobs', '[]'::jsonb, 'file_jobs',
                                          '[]'::jsonb),
                                      'kept', false);
+    was_forgotten boolean;
+    -- People in it who were forgotten.
+    gone bigint[];
+    person bigint;
     audience record;
 begin
     if of_chat is null then
@@ -25,12 +29,17 @@ begin
     else
         perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
     end if;
+    was_forgotten := message is not null and knowledge.is_forgotten(
+        p_workspace_id, of_chat, (message ->> 'message_id')::int, (message ->> 'tg_user_id')::bigint,
+        (message ->> 'date')::timestamptz);
     insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
-    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
+    values (p_workspace_id, of_chat, chat ->> 'type', case when not was_forgotten then chat ->> 'title' end,
+            case when not was_forgotten then chat ->> 'username' end,
             coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
     on conflict (workspace_id, chat_id) do update
        set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
-           bot_is_here = excluded.bot_is_here, seen_at = platform.now();
+           bot_is_here = excluded.bot_is_here, seen_at = platform.now()
+     where not was_forgotten;
     if nullif(p_facts -> 'migration', 'null') is not null then
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
@@ -42,9 +51,26 @@ begin
     if audience.visibility is null then
         return said;
     end if;
-    if message is not null and knowledge.is_forgotten(p_workspace_id, of_chat, (message ->> 'message_id')::int,
-            (message ->> 'tg_user_id')::bigint, (message ->> 'date')::timestamptz) then
+    if was_forgotten then
+        -- That a person came or went is still true: access is judged by it.
+        perform knowledge.store_members(p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), (
+            select coalesce(jsonb_agg(m), '[]') from jsonb_array_elements(p_facts -> 'members') m
+             where m ->> 'source' <> 'message'));
         return said || '{"forgotten": true}';
+    end if;
+    gone := array_remove(
+        knowledge.people_forgotten(p_workspace_id, array(
+            select (u ->> 'tg_user_id')::numeric from jsonb_array_elements(p_facts -> 'users') u)),
+        (message ->> 'tg_user_id')::bigint);
+    if gone <> '{}' then
+        if (message #>> '{forward_origin,tg_user_id}')::bigint = any (gone) then
+            message := message || jsonb_build_object(
+                'forward_origin', (message -> 'forward_origin') - '{name,signature}'::text[]);
+        end if;
+        foreach person in array gone loop
+            p_payload := knowledge.without_names(p_payload, person);
+            message := knowledge.without_names(message, person);
+        end loop;
     end if;
     insert into tg.users as u (workspace_id, tg_user_id, is_bot, first_name, last_name, username, language_code)
     select distinct on (p.tg_user_id) p_workspace_id, p.tg_user_id, coalesce(p.is_bot, false), p.first_name,
@@ -52,6 +78,7 @@ begin
            p.username, p.language_code
       from jsonb_to_recordset(p_facts -> 'users')
            as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
+     where p.tg_user_id <> all (gone)
      order by p.tg_user_id
     on conflict (workspace_id, tg_user_id) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,

@@ -7,6 +7,7 @@ language sql as $$
       from jsonb_to_recordset(p_members)
            as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
      where m.source <> 'message'
+       and not knowledge.is_forgotten(p_workspace_id, p_chat_id, null, m.tg_user_id, m.at)
     on conflict on constraint member_event_is_there_once do nothing;
 
     insert into tg.chat_memberships_current as c

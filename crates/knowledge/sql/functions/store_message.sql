@@ -34,8 +34,9 @@ begin
     select p_workspace_id, message.id,
            coalesce((select max(v.version_no) from tg.message_versions v
                       where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)), 0) + 1,
-           said, p_message ->> 'edit_date' is not null, (p_message ->> 'update_id')::bigint, p_message ->> 'text',
-           p_message ->> 'caption', p_message ->> 'normalized_text', nullif(p_message -> 'entities', 'null'), p_payload, sha
+           said, p_message ->> 'edit_date' is not null, (p_message ->> 'update_id')::bigint,
+           p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
+           nullif(p_message -> 'entities', 'null'), p_payload, sha
     -- The same may be said twice within a second, with something else between.
     on conflict on constraint version_is_made_once do update
        set update_id = greatest(v.update_id, excluded.update_id)

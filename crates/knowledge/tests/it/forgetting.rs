@@ -7,8 +7,12 @@ use crate::world::{Archive, GROUP, MEMBER, edit, message, said};
 
 const SECRET: &str = "пароль-от-сейфа";
 
-/// Every table of the module that still has the text somewhere.
 async fn where_it_is(archive: &Archive) -> Vec<String> {
+    where_is(archive, SECRET).await
+}
+
+/// Every table of the module that still has the text somewhere.
+async fn where_is(archive: &Archive, text: &str) -> Vec<String> {
     let tables: Vec<String> = sqlx::query_scalar(
         "select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
           where n.nspname in ('raw', 'tg', 'content', 'kg', 'audit', 'ops', 'bus') and c.relkind in ('r', 'p') and not c.relispartition
@@ -16,7 +20,7 @@ async fn where_it_is(archive: &Archive) -> Vec<String> {
         .fetch_all(archive.test.db.pool()).await.expect("the tables are read");
     let mut found = Vec::new();
     for table in tables {
-        let query = format!("(select exists (select from {table} t where t::text like '%{SECRET}%'))");
+        let query = format!("(select exists (select from {table} t where t::text like '%{text}%'))");
         if archive.ask(&query).await == true {
             found.push(table);
         }
@@ -265,6 +269,125 @@ async fn forgetting_a_person_takes_their_own_pages() {
     archive.work().await;
     assert_eq!(where_it_is(&archive).await, [""; 0]);
     assert_eq!(archive.count("content.documents").await, 0);
+}
+
+const NAME: &str = "Секлетинья";
+/// Seconds after which everything that the tests say was said in the past.
+const LATER: i64 = 210 * 86_400;
+
+/// The person, by a name that occurs nowhere else.
+fn person() -> serde_json::Value {
+    json!({ "id": MEMBER, "is_bot": false, "first_name": NAME, "last_name": NAME, "username": NAME })
+}
+
+fn by(update_id: i64, from: &serde_json::Value, text: &str) -> serde_json::Value {
+    let mut update = message(update_id, update_id, text);
+    update["message"]["from"] = from.clone();
+    update
+}
+
+fn admin() -> serde_json::Value {
+    json!({ "id": crate::world::ADMIN, "is_bot": false, "first_name": "Игорь" })
+}
+
+/// What the admin does to and with the person: answers, forwards, mentions, adds, promotes, and shares the same file.
+fn told_of_the_person(first: i64) -> Vec<serde_json::Value> {
+    let mut answer = by(first, &admin(), "согласен");
+    answer["message"]["reply_to_message"] = by(1, &person(), SECRET)["message"].clone();
+    let mut forward = by(first + 1, &admin(), "переслано");
+    forward["message"]["forward_origin"] = json!({ "type": "user", "date": 1_700_000_000, "sender_user": person() });
+    let mut mention = by(first + 2, &admin(), "спросите её");
+    mention["message"]["entities"] = json!([{ "type": "text_mention", "offset": 8, "length": 2, "user": person() }]);
+    let mut added = by(first + 3, &admin(), "");
+    added["message"]["new_chat_members"] = json!([person()]);
+    let promoted = json!({ "update_id": first + 4, "chat_member": {
+        "chat": { "id": GROUP, "type": "supergroup", "title": "Отдел продаж" }, "date": 1_790_000_100, "from": admin(),
+        "old_chat_member": { "user": person(), "status": "member" },
+        "new_chat_member": { "user": person(), "status": "administrator" } } });
+    vec![answer, forward, mention, added, promoted]
+}
+
+#[tokio::test]
+async fn forgetting_a_person_takes_their_name_and_leaves_what_others_said() {
+    // The updates were read before, wait to be read, and come afterwards.
+    for moment in ["before", "meanwhile", "after"] {
+        let archive = Archive::new().await;
+        archive.advance(LATER);
+        let take = async |update: &serde_json::Value| {
+            archive.data("WF10", json!({ "bot_id": archive.bot, "update": update })).await;
+        };
+        take(&by(1, &person(), SECRET)).await;
+        let mut private = by(2, &person(), SECRET);
+        private["message"]["chat"] = json!({ "id": MEMBER, "type": "private", "first_name": NAME, "username": NAME });
+        take(&private).await;
+        archive.work().await;
+        assert!(where_is(&archive, NAME).await.contains(&"tg.users".to_owned()), "the search finds what is there");
+        if moment != "after" {
+            for update in told_of_the_person(10) {
+                take(&update).await;
+            }
+        }
+        if moment == "before" {
+            archive.work().await;
+        }
+        ask_to_forget(&archive, json!({ "kind": "person", "tg_user_id": MEMBER })).await;
+        if moment == "after" {
+            for update in told_of_the_person(10) {
+                take(&update).await;
+            }
+            take(&by(20, &person(), SECRET)).await;
+            private["message"]["message_id"] = json!(21);
+            private["update_id"] = json!(21);
+            take(&private).await;
+        }
+        archive.work().await;
+        assert_eq!(where_is(&archive, NAME).await, [""; 0], "{moment}");
+        assert_eq!(where_it_is(&archive).await, [""; 0], "{moment}");
+        assert_eq!(archive.texts().await, ["согласен", "переслано", "спросите её"], "{moment}");
+        let status = archive.list("select status from tg.chat_memberships_current order by tg_user_id").await;
+        assert_eq!(status[0], "administrator", "{moment}: access is judged by it");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_others_share_too_loses_the_name_of_who_was_forgotten() {
+    let archive = Archive::new().await;
+    let made = archive
+        .control(
+            "files",
+            json!({ "provider": "telegram", "token": "123456:test-token", "kind": "document", "name": "a.txt",
+                    "mime": "text/plain", "bytes_base64": "0JHQtdGA0ZHQt9Cw" }),
+        )
+        .await;
+    for (at, from) in [(1, person()), (2, admin())] {
+        let mut update = by(at, &from, "");
+        let body = update["message"].as_object_mut().expect("a message");
+        body.remove("text");
+        body.extend(made["message"].as_object().expect("fields of a message").clone());
+        archive.process(&update).await;
+        archive.work().await;
+    }
+    assert!(where_is(&archive, NAME).await.contains(&"kg.chunks".to_owned()));
+    ask_to_forget(&archive, json!({ "kind": "person", "tg_user_id": MEMBER })).await;
+    archive.work().await;
+    assert_eq!(where_is(&archive, NAME).await, [""; 0]);
+    assert_eq!(archive.texts().await, ["Берёза"]);
+    assert_eq!(archive.ask("(select author from content.documents)").await, "Игорь");
+}
+
+#[tokio::test]
+async fn leaving_ends_access_also_if_the_person_is_forgotten_before_it_is_read() {
+    let archive = Archive::new().await;
+    archive.advance(LATER);
+    archive.process(&message(1, 1, "я здесь")).await;
+    let mut left = message(2, 2, "");
+    left["message"]["left_chat_member"] = json!({ "id": MEMBER, "is_bot": false, "first_name": "Анна" });
+    archive.data("WF10", json!({ "bot_id": archive.bot, "update": left })).await;
+    forget(&archive, "person", 0).await;
+    archive.work().await;
+    let asked = json!({ "tg_user_id": MEMBER, "chat_id": GROUP, "channel": "group" });
+    assert_eq!(archive.call("WF00c", asked).await.0, 403);
+    assert_eq!(archive.count("tg.messages").await, 0);
 }
 
 #[tokio::test]
