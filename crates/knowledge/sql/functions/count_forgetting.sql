@@ -29,14 +29,12 @@ create or replace function knowledge.count_forgetting(
         'chunks', (select count(*) from found f
                      join content.documents d on (d.workspace_id, d.message_fk) = (p_workspace_id, f.id)
                      join kg.chunks c on (c.workspace_id, c.document_id) = (d.workspace_id, d.id)),
-        'raw_updates', (
-            select count(*) from raw.telegram_updates r
-             where r.workspace_id = p_workspace_id and r.body <> '{}' and case p_kind
-                   when 'chat' then r.chat_id = any ((select ids from chats)::bigint[])
-                   when 'person' then r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath
-                   else r.chat_id = p_chat_id
-                        and (r.body @@ format('$.*.message_id == %s', p_message_id)::jsonpath
-                             or r.body @@ format('$.*.reply_to_message.message_id == %s', p_message_id)::jsonpath
-                             or r.body @@ format('$.*.pinned_message.message_id == %s', p_message_id)::jsonpath)
-                   end))
+        'raw_updates', case p_kind
+            when 'message' then (
+                select count(*) from knowledge.raw_of_messages(p_workspace_id, array[p_chat_id], array[p_message_id]))
+            else (
+                select count(*) from raw.telegram_updates r
+                 where r.workspace_id = p_workspace_id and r.body <> '{}'
+                   and case p_kind when 'chat' then r.chat_id = any ((select ids from chats)::bigint[])
+                                   else r.body @@ format('$.*.from.id == %s', p_user_id)::jsonpath end) end)
 $$;

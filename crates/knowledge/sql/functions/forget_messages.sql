@@ -49,18 +49,10 @@ begin
     perform knowledge.rename_author(p_workspace_id, documents, names);
     -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
     -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.
-    with told as (
-        select x.id, bool_or(x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath) as is_own
-          from unnest(chats, numbers) f (chat_id, message_id)
-          join raw.telegram_updates x on (x.workspace_id, x.chat_id) = (p_workspace_id, f.chat_id)
-         where x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath
-         group by x.id
-    )
     update raw.telegram_updates r
        set body = case when told.is_own then '{}' else knowledge.without_quotes(r.body) end
-      from told where (r.workspace_id, r.id) = (p_workspace_id, told.id);
+      from knowledge.raw_of_messages(p_workspace_id, chats, numbers) told
+     where (r.workspace_id, r.id) = (p_workspace_id, told.raw_id);
     get diagnostics raws = row_count;
     insert into audit.forgettings (workspace_id, kind, chat_id, asked_by, counts)
     values (p_workspace_id, p_kind, p_chat_id, p_asked_by, jsonb_build_object(

@@ -78,7 +78,7 @@ begin
            p.username, p.language_code
       from jsonb_to_recordset(p_facts -> 'users')
            as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
-     where p.tg_user_id <> all (gone)
+     where p.tg_user_id <> all (gone) and p.first_name is not null
      order by p.tg_user_id
     on conflict (workspace_id, tg_user_id) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,

@@ -10,3 +10,19 @@ create index chats_by_supergroup on tg.chats (workspace_id, migrated_to) where m
 alter table tg.message_versions add column is_edit boolean not null default false, add column update_id bigint;
 comment on column tg.message_versions.update_id is 'Of the update that brought it: Telegram numbers them in their order.';
 update tg.message_versions set is_edit = true where payload ? 'edit_date';
+
+-- Which message an update tells of, answers and pins: forgetting looks for them. Numeric, because an update is stored
+-- with any number in it.
+alter table raw.telegram_updates
+    add column message_id numeric generated always as (
+        jsonb_path_query_first(body, '$.*.message_id ? (@.type() == "number")')::numeric) stored,
+    add column reply_to_message_id numeric generated always as (
+        jsonb_path_query_first(body, '$.*.reply_to_message.message_id ? (@.type() == "number")')::numeric) stored,
+    add column pinned_message_id numeric generated always as (
+        jsonb_path_query_first(body, '$.*.pinned_message.message_id ? (@.type() == "number")')::numeric) stored;
+create index raw_updates_by_message on raw.telegram_updates (workspace_id, chat_id, message_id)
+    where message_id is not null;
+create index raw_updates_by_answered on raw.telegram_updates (workspace_id, chat_id, reply_to_message_id)
+    where reply_to_message_id is not null;
+create index raw_updates_by_pinned on raw.telegram_updates (workspace_id, chat_id, pinned_message_id)
+    where pinned_message_id is not null;

@@ -173,6 +173,25 @@ async fn forgetting_a_person_or_a_chat_takes_everything_of_it_and_later_messages
 }
 
 #[tokio::test]
+async fn the_updates_of_a_message_are_found_by_an_index() {
+    let archive = Archive::new().await;
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": answer()})).await;
+    // A number that fits nowhere is no reason to refuse an update.
+    let odd = json!({"update_id": 3, "message": {"message_id": 1e300, "chat": {"id": GROUP}}});
+    archive.data("WF10", json!({"bot_id": archive.bot, "update": odd})).await;
+    let columns = archive.ask("(select jsonb_build_array(message_id, reply_to_message_id) from raw.telegram_updates where update_id = 2)");
+    assert_eq!(columns.await, json!([2, 1]));
+    let query = format!("explain select from knowledge.raw_of_messages('{}', '{{{GROUP}}}', '{{1}}')", archive.workspace.uuid());
+    let mut tx = archive.test.db.pool().begin().await.unwrap();
+    sqlx::query("set local enable_seqscan = off").execute(&mut *tx).await.unwrap();
+    let plan: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&mut *tx).await.expect("a plan");
+    let plan = plan.join("\n");
+    for index in ["raw_updates_by_message", "raw_updates_by_answered", "raw_updates_by_pinned"] {
+        assert!(plan.contains(index), "{index}: {plan}");
+    }
+}
+
+#[tokio::test]
 async fn the_audit_of_forgetting_cannot_be_changed() {
     let archive = Archive::new().await;
     told(&archive).await;
