@@ -10,9 +10,12 @@ declare
     of_chat constant bigint := (chat ->> 'chat_id')::bigint;
     message jsonb := p_facts -> 'message';
     file constant jsonb := message -> 'attachments' -> 0;
-    verdict constant text := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
+    verdict text;
     audience record;
 begin
+    -- Nothing is stored while something is forgotten: forgetting has ended, or begins after and sees the message.
+    perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
+    verdict := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
     if verdict not in ('new', 'newer') then
         return verdict;
     end if;

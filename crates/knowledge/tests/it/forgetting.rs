@@ -113,13 +113,20 @@ async fn an_answer_that_comes_after_the_forgetting_brings_nothing_back() {
 
 #[tokio::test]
 async fn a_message_that_is_being_stored_while_it_is_forgotten_is_forgotten() {
+    // By an update, and by an import.
+    for store in ["knowledge.store_facts($1, $2, $3, $4, null)", "knowledge.store_imported($1, $2, $3, $4, null)"] {
+        forgotten_while_it_is_stored(store).await;
+    }
+}
+
+async fn forgotten_while_it_is_stored(store: &str) {
     let archive = Archive::new().await;
     let mut storing = archive.test.db.pool().begin().await.unwrap();
     let update = message(1, 1, SECRET);
     let facts = json!({"kind": "message", "chat": {"chat_id": GROUP, "type": "supergroup"}, "users": [], "members": [], "message": {
         "message_id": 1, "date": "2026-09-21T00:00:00Z", "kind": "message", "tg_user_id": MEMBER, "text": SECRET,
         "normalized_text": SECRET, "links": [], "attachments": []}});
-    sqlx::query("select knowledge.store_facts($1, $2, $3, $4, null)")
+    sqlx::query(sqlx::AssertSqlSafe(format!("select {store}")))
         .bind(archive.workspace.uuid())
         .bind(archive.bot)
         .bind(facts)
@@ -127,7 +134,7 @@ async fn a_message_that_is_being_stored_while_it_is_forgotten_is_forgotten() {
         .execute(&mut *storing)
         .await
         .unwrap();
-    // Whoever forgets waits for the end of the other, and sees the message.
+    // The one that forgets waits for the end of the other, and sees the message.
     let end = async {
         while archive.ask("(select not exists (select from pg_locks where locktype = 'advisory' and not granted))").await == true
         {
