@@ -123,7 +123,7 @@ async fn forgotten_while_it_is_stored(store: &str) {
     let archive = Archive::new().await;
     let mut storing = archive.test.db.pool().begin().await.unwrap();
     let update = message(1, 1, SECRET);
-    let facts = json!({"kind": "message", "chat": {"chat_id": GROUP, "type": "supergroup"}, "users": [], "members": [], "message": {
+    let facts = json!({"kind": "message", "chat": {"chat_id": GROUP, "type": "supergroup", "is_forum": false}, "users": [], "members": [], "message": {
         "message_id": 1, "date": "2026-09-21T00:00:00Z", "kind": "message", "tg_user_id": MEMBER, "text": SECRET,
         "normalized_text": SECRET, "links": [], "attachments": []}});
     sqlx::query(sqlx::AssertSqlSafe(format!("select {store}")))
