@@ -38,6 +38,11 @@ impl Extractor {
         Self { program, args, limits }
     }
 
+    /// How long reading one document may take.
+    pub fn wall(&self) -> Duration {
+        self.limits.wall
+    }
+
     /// Reads a document. Whatever it does to the child becomes a refusal; the child and everything that it started are gone when this returns
     /// or is dropped.
     pub async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Refusal> {

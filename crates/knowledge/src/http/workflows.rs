@@ -1,13 +1,16 @@
 //! `POST /api/workflows/{name}`: the contract's input in, its envelope out, and its `status_code` as the status.
 
+use std::time::Duration;
+
 use axum::{
     Extension,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use kernel::{Correlation, Envelope, EnvelopeMeta, Kind, Problem, TraceId, WorkspaceId, new_id};
-use platform::http::{Ctx, Failure, Json, Path};
+use platform::http::{Ctx, Failure, Json, Path, take_up_to};
 use serde_json::Value;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::{
@@ -38,10 +41,26 @@ pub(super) async fn run_workflow(
         Ok(()) if is_handler => Err(workflows::handle_error(&knowledge, workspace, &body).await),
         Ok(()) => {
             let trace = meta.correlation.trace_id.as_ref().map(ToString::to_string);
-            workflows::run(&knowledge, &name, Request { workspace, req: input.clone(), trace, is_last_attempt: false }).await
+            run_to_the_end(knowledge, name, Request { workspace, req: input.clone(), trace, is_last_attempt: false }).await
         }
     };
     Ok(respond(done, meta))
+}
+
+/// A document may take as long as its job may; a caller that waits no longer finds the work done all the same.
+const TAKES_UP_TO: Duration = Duration::from_mins(30);
+
+/// Runs on a task of its own: what was begun is not cut off in the middle when the caller goes away.
+async fn run_to_the_end(knowledge: Knowledge, name: String, request: Request) -> Result<Value, Problem> {
+    take_up_to(TAKES_UP_TO);
+    let work = async move { workflows::run(&knowledge, &name, request).await };
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(done) => done,
+        Err(error) => {
+            tracing::error!(%error, "knowledge.workflow_panicked");
+            Err(Problem::internal())
+        }
+    }
 }
 
 /// A workspace that is not the token's does not exist for its holder.

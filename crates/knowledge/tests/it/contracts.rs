@@ -118,3 +118,20 @@ async fn wf60_forgets_raw_and_documents_by_their_own_clocks() {
         assert_eq!(archive.count(table).await, 0, "{table}");
     }
 }
+
+#[tokio::test]
+async fn a_workflow_ends_also_if_its_caller_goes_away() {
+    let archive = Archive::new().await;
+    let mut held = archive.test.db.pool().begin().await.unwrap();
+    let lock = format!("select pg_advisory_xact_lock(hashtextextended('{}', 12))", archive.workspace.uuid());
+    sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *held).await.unwrap();
+    let waits = "(select exists (select from pg_locks where locktype = 'advisory' and not granted))";
+    tokio::select! {
+        _ = archive.call("WF20", json!({"update": message(1, 1, "текст")})) => panic!("it waits for the lock"),
+        () = async { while archive.ask(waits).await == false { tokio::task::yield_now().await; } } => {}
+    }
+    held.commit().await.unwrap();
+    while archive.count("tg.messages").await == 0 {
+        tokio::task::yield_now().await;
+    }
+}
