@@ -1,10 +1,11 @@
 //! The envelopes over HTTP, and the workflows that are not about one message.
 
+use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 use testkit::http::ask;
 use uuid::Uuid;
 
-use crate::world::{Archive, GROUP, message};
+use crate::world::{Archive, GROUP, MEMBER, message};
 
 #[tokio::test]
 async fn a_success_has_the_envelope_of_the_contract() {
@@ -44,7 +45,50 @@ async fn a_token_without_the_scope_workflows_is_refused() {
 #[tokio::test]
 async fn a_workflow_that_is_not_there_is_a_404() {
     let archive = Archive::new().await;
-    assert_eq!(archive.call("WF77", json!({})).await.0, 404);
+    let (status, body) = archive.call("WF77", json!({})).await;
+    assert_eq!((status, &body["meta"]["source"], &body["error"]["kind"]), (404, &json!("WF77"), &json!("unknown")), "{body}");
+}
+
+#[tokio::test]
+async fn what_is_refused_before_the_workflow_runs_has_its_envelope_too() {
+    let archive = Archive::new().await;
+    let token = archive.token.expose();
+    let send = async |content_type: &str, body: String| {
+        let request = Request::post("/api/workflows/WF40")
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", content_type)
+            .body(Body::from(body));
+        let reply = testkit::http::send(&archive.router, request.unwrap()).await;
+        (reply.status, reply.json())
+    };
+    let large = json!({"req": {"tenant_id": archive.workspace.uuid(), "text": "a".repeat(2 << 20)}}).to_string();
+    for (content_type, sent, expected) in
+        [("application/json", "{".to_owned(), 400), ("text/plain", "{}".to_owned(), 415), ("application/json", large, 413)]
+    {
+        let (status, body) = send(content_type, sent).await;
+        assert_eq!((status, &body["meta"]["source"]), (expected, &json!("WF40")), "{body}");
+        let kind = body["error"]["kind"].as_str().unwrap();
+        assert!(["db", "upstream", "auth", "rate_limit", "unknown"].contains(&kind), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_loaded_context_has_the_correlation_id_of_its_envelope_and_a_text_that_is_none_is_refused() {
+    let archive = Archive::new().await;
+    let asked = json!({"tg_user_id": MEMBER, "channel": "dm"});
+    let (_, body) = archive.call("WF00c", asked.clone()).await;
+    let correlation = &body["meta"]["correlation"]["correlation_id"];
+    assert_eq!(&body["data"]["ctx"]["correlation_id"], correlation, "{body}");
+    let mut given = asked.clone();
+    given["correlation_id"] = json!("6f1f8a5e-7a4c-4d53-9a53-5a3f6f0d7a11");
+    let (_, body) = archive.call("WF00c", given.clone()).await;
+    assert_eq!(body["data"]["ctx"]["correlation_id"], given["correlation_id"]);
+    assert_eq!(body["meta"]["correlation"]["correlation_id"], given["correlation_id"]);
+    for odd in [json!("no uuid"), json!(5)] {
+        given["correlation_id"] = odd;
+        let (status, body) = archive.call("WF00c", given.clone()).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (422, &json!("correlation_id")), "{body}");
+    }
 }
 
 #[tokio::test]
@@ -125,7 +169,8 @@ async fn a_workflow_ends_also_if_its_caller_goes_away() {
     let mut held = archive.test.db.pool().begin().await.unwrap();
     let lock = format!("select pg_advisory_xact_lock(hashtextextended('{}', 12))", archive.workspace.uuid());
     sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *held).await.unwrap();
-    let waits = "(select exists (select from pg_locks where locktype = 'advisory' and not granted))";
+    let waits = "(select exists (select from pg_locks l join pg_database d on d.oid = l.database
+                  where d.datname = current_database() and l.locktype = 'advisory' and not l.granted))";
     tokio::select! {
         _ = archive.call("WF20", json!({"update": message(1, 1, "текст")})) => panic!("it waits for the lock"),
         () = async { while archive.ask(waits).await == false { tokio::task::yield_now().await; } } => {}
