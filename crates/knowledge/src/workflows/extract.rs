@@ -5,7 +5,7 @@ use std::time::Duration;
 use extract::{ExtractedText, Refusal, RefusalReason, Source};
 use kernel::{Kind, Problem};
 use llm::{Audio, TRANSCRIBE_TIMEOUT};
-use platform::{DbError, wake::Topic};
+use platform::{DbError, objects, wake::Topic};
 use serde_json::{Value, json};
 use sqlx::FromRow;
 
@@ -16,6 +16,8 @@ use crate::{Knowledge, model::chunking::token_count};
 pub(crate) fn takes_up_to(knowledge: &Knowledge) -> Duration {
     knowledge.extractor.wall() + TRANSCRIBE_TIMEOUT + Duration::from_mins(1)
 }
+
+const GONE: &str = "its bytes are not in object storage any more; share it again";
 
 /// When a document that waits for a program of the machine is tried again.
 const WAIT: Duration = Duration::from_hours(1);
@@ -64,7 +66,15 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
             "the bytes of the document are not here yet; fetch or download it first",
         ));
     };
-    let bytes = knowledge.objects.get(request.workspace, key).await?;
+    let bytes = match knowledge.objects.get(request.workspace, key).await {
+        Ok(bytes) => bytes,
+        // A 404 would look as if the document were gone, and it would wait for ever.
+        Err(objects::Error::NotFound(_)) => {
+            let outcome = ExtractionEnd::Unreadable(GONE.to_owned());
+            return store(knowledge, &request, document_id, found.version, outcome).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
     let source =
         Source { bytes: &bytes, mime: found.mime.as_deref(), file_name: found.file_name.as_deref(), url: found.url.as_deref() };
     let limit = takes_up_to(knowledge);
