@@ -1,6 +1,6 @@
 -- Who came, went or showed to be there. Guarantees: the latest event decides, whatever the order in which events come;
--- an event that comes again changes nothing; a message shows that its sender was there and not in which rank, and undoes
--- nothing of the same second: a person who leaves may have spoken just before.
+-- an event that comes again changes nothing; a message shows that its sender was there and not in which rank, and
+-- undoes nothing of the same second: a person who leaves may have spoken just before.
 create or replace function knowledge.store_members(p_workspace_id uuid, p_chat_id bigint, p_members jsonb) returns void
 language sql as $$
     insert into tg.chat_member_events (workspace_id, chat_id, tg_user_id, status, is_member, at, source)
