@@ -107,6 +107,26 @@ async fn a_page_that_changed_is_a_new_version_and_one_that_did_not_is_asked_for_
 }
 
 #[tokio::test]
+async fn a_page_that_changed_and_lost_its_tag_is_not_asked_for_by_the_old_one() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", html()).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    let url_id = archive.ask("(select id from content.urls)").await;
+    let untagged = json!({ "body": PAGE.replace("лукошко", "туесок"), "headers": { "content-type": "text/html; charset=utf-8" } });
+    archive.page("a", untagged).await;
+    archive.advance(2 * 86400);
+    archive.data("WF31", json!({ "url_id": url_id, "ctx": ctx() })).await;
+    // It goes back to what it was, with its tag: that is a change, too.
+    archive.page("a", html()).await;
+    archive.advance(2 * 86400);
+    archive.data("WF31", json!({ "url_id": url_id, "ctx": ctx() })).await;
+    archive.work().await;
+    assert_eq!(archive.ask("(select status_code from content.url_fetches order by id desc limit 1)").await, 200);
+    assert!(archive.texts().await.concat().contains("лукошко"));
+}
+
+#[tokio::test]
 async fn a_page_that_two_chats_share_is_fetched_once_and_is_a_document_of_each() {
     let archive = Archive::new().await;
     let url = archive.page("a", html()).await;
