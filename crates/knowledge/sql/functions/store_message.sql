@@ -29,12 +29,13 @@ begin
     returning m.* into message;
 
     insert into tg.message_versions
-        as v (workspace_id, message_fk, version_no, said_at, is_edit, update_id, text, caption, normalized_text,
-              entities, payload, payload_sha256)
+        as v (workspace_id, message_fk, version_no, said_at, is_edit, is_command, update_id, text, caption,
+              normalized_text, entities, payload, payload_sha256)
     select p_workspace_id, message.id,
            coalesce((select max(v.version_no) from tg.message_versions v
                       where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)), 0) + 1,
-           said, p_message ->> 'edit_date' is not null, (p_message ->> 'update_id')::bigint,
+           said, p_message ->> 'edit_date' is not null, p_message ->> 'command' is not null,
+           (p_message ->> 'update_id')::bigint,
            p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
            nullif(p_message -> 'entities', 'null'), p_payload, sha
     -- The same may be said twice within a second, with something else between.

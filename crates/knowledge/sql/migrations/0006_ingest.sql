@@ -26,3 +26,7 @@ create index raw_updates_by_answered on raw.telegram_updates (workspace_id, chat
     where reply_to_message_id is not null;
 create index raw_updates_by_pinned on raw.telegram_updates (workspace_id, chat_id, pinned_message_id)
     where pinned_message_id is not null;
+
+-- Whether it is a command for a bot, as the program read it: a path like /etc/hosts is not.
+alter table tg.message_versions add column is_command boolean not null default false;
+update tg.message_versions set is_command = true where normalized_text ~ '^/[a-zA-Z0-9_]{1,32}(@[^\s]*)?(\s|$)';

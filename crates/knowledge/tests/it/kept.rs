@@ -87,6 +87,17 @@ async fn files_links_replies_forwards_topics_and_albums_are_facts() {
 }
 
 #[tokio::test]
+async fn a_command_is_not_found_and_a_path_is() {
+    let archive = Archive::new().await;
+    let texts = ["/etc/nginx/nginx.conf поправил", "/help", "/help@other_bot что умеешь", "/start_now все", "/ опечатка"];
+    for (id, text) in (1..).zip(texts) {
+        archive.process(&message(id, id, text)).await;
+    }
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["/etc/nginx/nginx.conf поправил", "/ опечатка"]);
+}
+
+#[tokio::test]
 async fn a_group_that_became_a_supergroup_keeps_its_registration_and_its_documents() {
     let archive = Archive::new().await;
     archive.process(&message(1, 1, "до переезда")).await;
