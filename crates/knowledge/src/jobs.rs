@@ -78,6 +78,19 @@ pub async fn watch_transports(knowledge: Knowledge) -> Result<(), JobError> {
     Ok(())
 }
 
+/// How long a chunk may be without a vector before its job is taken for lost, and how many documents are asked for at once.
+const VECTORS_WAIT: Duration = Duration::from_mins(30);
+const VECTORS_BATCH: i32 = 1000;
+
+/// Vectors that are missing are asked for again: a model that is being filled goes on by itself, and a document whose job gave up comes back.
+pub async fn look_for_vectors(knowledge: Knowledge) -> Result<(), JobError> {
+    let query = sqlx::query("select knowledge.ask_for_vectors($1 * interval '1 second', $2)");
+    let query = query.bind(VECTORS_WAIT.as_secs_f64()).bind(VECTORS_BATCH);
+    query.execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
+}
+
 fn error(problem: &Problem) -> JobError {
     match problem.retry_after {
         _ if !problem.retryable => JobError::fail(&problem.message),

@@ -37,6 +37,9 @@ const WATCH_EVERY: Duration = Duration::from_mins(1);
 /// How often objects are looked for that no row names.
 const COLLECT_EVERY: Duration = Duration::from_mins(10);
 
+/// How often vectors are looked for that are missing.
+const VECTORS_EVERY: Duration = Duration::from_mins(30);
+
 /// What the workflows work with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
@@ -58,7 +61,8 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, collecting, replies) = (knowledge.clone(), knowledge.clone(), knowledge.replies());
+    let (watching, collecting, looking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let replies = knowledge.replies();
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
         .bots(updates::bot_module(knowledge.clone()))
@@ -67,6 +71,9 @@ pub fn service(knowledge: &Knowledge) -> Service {
         })
         .recurring("knowledge.collect_garbage", COLLECT_EVERY, JobType::new("knowledge.collect_garbage"), move |_| {
             jobs::collect_garbage(collecting.clone())
+        })
+        .recurring("knowledge.look_for_vectors", VECTORS_EVERY, JobType::new("knowledge.look_for_vectors"), move |_| {
+            jobs::look_for_vectors(looking.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
         .page(console::PAGE)

@@ -15,7 +15,7 @@ pub const SQL: SqlModule = SqlModule {
         "ask_for_shared" "index_message" "store_message" "obey" "store_facts" "end_update" "load_context"
         "put_blob" "told_document" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"
         "store_download" "store_text" "document_context" "store_chunks" "put_model" "chunks_to_embed"
-        "store_embeddings" "switch_model" "raw_of_messages" "rename_author" "forget_messages" "forget_names" "forget_raw" "forget" "forget_url" "prune" "forget_old"
+        "store_embeddings" "switch_model" "ask_for_vectors" "raw_of_messages" "rename_author" "forget_messages" "forget_names" "forget_raw" "forget" "forget_url" "prune" "forget_old"
         "register_chat" "set_policy" "retry_document" "fail_job" "find_trouble"
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
         "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"

@@ -1,5 +1,5 @@
--- The end of a job of WF20: notes that a raw update was processed, or why it could not be, which is recorded as an error
--- too. What was forgotten does not stay in the raw update either.
+-- The end of a job of WF20: notes that a raw update was processed, or why it could not be, which is recorded as an
+-- error too. What was forgotten does not stay in the raw update either.
 create or replace function knowledge.end_update(p_workspace_id uuid, p_raw_id bigint, p_problem text,
     p_is_forgotten boolean)
 returns void language plpgsql as $$

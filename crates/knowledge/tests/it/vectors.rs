@@ -68,14 +68,8 @@ async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_com
         archive.process(&message(id, id, &format!("запись номер {id}"))).await;
     }
     archive.work().await;
-    let settings = OpenAiSettings::new(
-        &format!("{}/openai/v1", archive.base),
-        Some(kernel::Secret::new("sk-test")),
-        "text-embedding-3-small",
-    );
-    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).unwrap().into();
     archive.control("faults", json!({ "provider": "openai", "status": 500, "times": 2 })).await;
-    archive.rewire();
+    with_openai(&mut archive, "/openai/v1");
     archive.process(&message(6, 6, "запись номер 6")).await;
     archive.work().await;
     let states = "select provider || ' ' || state from kg.embedding_models order by id";
@@ -84,6 +78,52 @@ async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_com
     archive.work().await;
     assert_eq!(archive.list(states).await, [json!("local retired"), json!("openai active")]);
     assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 6);
+}
+
+/// The other model; under a path that is not there it fails for good.
+fn with_openai(archive: &mut Archive, path: &str) {
+    let settings = OpenAiSettings::new(
+        &format!("{}{path}", archive.base),
+        Some(kernel::Secret::new("sk-test")),
+        "text-embedding-3-small",
+    );
+    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).unwrap().into();
+    archive.rewire();
+}
+
+#[tokio::test]
+async fn an_embedding_that_gave_up_is_shown_and_asked_for_again() {
+    let mut archive = Archive::new().await;
+    with_openai(&mut archive, "/nowhere");
+    archive.process(&message(1, 1, "без вектора")).await;
+    archive.work().await;
+    assert_eq!(archive.list("select status from ops.jobs").await, [json!("failed")]);
+    with_openai(&mut archive, "/openai/v1");
+    archive.advance(3600);
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    let shown = archive.list("select message from ops.errors where op = 'ask_for_vectors'").await;
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    archive.work().await;
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 1);
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    assert_eq!(archive.count("ops.jobs").await, 0, "nothing is missing");
+}
+
+#[tokio::test]
+async fn a_model_whose_filling_gave_up_goes_on_by_itself() {
+    let mut archive = Archive::new().await;
+    archive.process(&message(1, 1, "запись")).await;
+    archive.work().await;
+    with_openai(&mut archive, "/nowhere");
+    archive.process(&message(2, 2, "ещё запись")).await;
+    archive.work().await;
+    assert_eq!(archive.ask("(select count(*) from ops.jobs where status = 'failed')").await, 2);
+    with_openai(&mut archive, "/openai/v1");
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    archive.work().await;
+    let states = archive.list("select provider || ' ' || state from kg.embedding_models order by id").await;
+    assert_eq!(states, [json!("local retired"), json!("openai active")]);
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 2);
 }
 
 #[tokio::test]
