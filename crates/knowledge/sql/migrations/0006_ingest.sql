@@ -30,3 +30,7 @@ create index raw_updates_by_pinned on raw.telegram_updates (workspace_id, chat_i
 -- Whether it is a command for a bot, as the program read it: a path like /etc/hosts is not.
 alter table tg.message_versions add column is_command boolean not null default false;
 update tg.message_versions set is_command = true where normalized_text ~ '^/[a-zA-Z0-9_]{1,32}(@[^\s]*)?(\s|$)';
+
+-- Telegram may number updates anew, and lower, after a week without one: an offset is only for what was just stored.
+alter table core.bot_transport_state add column stored_at timestamptz;
+comment on column core.bot_transport_state.stored_at is 'When last_update_id was stored by polling.';
