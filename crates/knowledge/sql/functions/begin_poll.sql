@@ -8,5 +8,6 @@ create or replace function knowledge.begin_poll(
     update core.bot_transport_state s set poll_token = p_token, polled_until = platform.now() + p_lease
      where (s.workspace_id, s.bot_id, s.mode) = (p_workspace_id, p_bot_id, 'polling')
        and (s.poll_token is null or s.poll_token = p_token or s.polled_until < platform.now())
-    returning case when s.stored_at > platform.now() - interval '1 day' then coalesce(s.last_update_id + 1, 0) else 0 end
+    returning case when s.stored_at > platform.now() - interval '1 day' then coalesce(s.last_update_id + 1, 0)
+                   else 0 end
 $$;

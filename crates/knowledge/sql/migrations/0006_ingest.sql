@@ -34,3 +34,8 @@ update tg.message_versions set is_command = true where normalized_text ~ '^/[a-z
 -- Telegram may number updates anew, and lower, after a week without one: an offset is only for what was just stored.
 alter table core.bot_transport_state add column stored_at timestamptz;
 comment on column core.bot_transport_state.stored_at is 'When last_update_id was stored by polling.';
+
+-- A command that comes late, or again, does not undo a later one.
+alter table core.tenant_chats add column last_command_id int;
+comment on column core.tenant_chats.last_command_id is
+    'The message of the last /register or /unregister that was obeyed: messages of a chat are numbered in their order.';

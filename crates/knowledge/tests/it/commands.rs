@@ -56,6 +56,38 @@ async fn an_admin_registers_a_chat_by_a_command_and_what_is_said_from_then_on_is
 }
 
 #[tokio::test]
+async fn a_command_that_comes_again_or_late_does_not_undo_a_later_one() {
+    let archive = Archive::new().await;
+    let status = format!("select status from core.tenant_chats where chat_id = {NEW}");
+    let register = command(1, NEW, ADMIN, "/register", None);
+    archive.process(&register).await;
+    archive.process(&command(2, NEW, ADMIN, "/unregister", None)).await;
+    archive.process(&register).await;
+    assert_eq!(archive.list(&status).await, [json!("disabled")]);
+    // In any order.
+    archive.process(&command(4, NEW, ADMIN, "/register", None)).await;
+    archive.process(&command(3, NEW, ADMIN, "/unregister", None)).await;
+    assert_eq!(archive.list(&status).await, [json!("active")]);
+    let other = NEW - 1;
+    archive.process(&command(6, other, ADMIN, "/unregister", None)).await;
+    archive.process(&command(5, other, ADMIN, "/register", None)).await;
+    archive.process(&command(7, other, MEMBER, "не сохраняется", None)).await;
+    assert_eq!(archive.ask(&format!("(select count(*) from tg.messages where chat_id = {other})")).await, 0);
+    let journal = archive.list("select action from ops.journal where subject like '-1009%' order by id").await;
+    assert_eq!(journal, [json!("chat_registered"), json!("chat_disabled"), json!("chat_registered")]);
+}
+
+#[tokio::test]
+async fn a_forget_that_comes_again_is_not_written_down_twice() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "забудется")).await;
+    let forget = command(2, GROUP, MEMBER, "/forget", Some(1));
+    archive.process(&forget).await;
+    archive.process(&forget).await;
+    assert_eq!(archive.count("audit.forgettings").await, 1);
+}
+
+#[tokio::test]
 async fn the_author_or_an_admin_forgets_a_message_by_answering_it_and_nobody_else() {
     let archive = Archive::new().await;
     for (id, text) in [(1, "первое"), (2, "второе"), (3, "третье")] {
