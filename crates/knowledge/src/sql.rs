@@ -10,7 +10,7 @@ pub const SQL: SqlModule = SqlModule {
     functions: sql_files!["functions":
         "policy_of" "chat_now" "chats_of" "take_update" "audience_of" "given_audience" "is_forgotten" "without_quotes" "quotes_forgotten"
         "without_names" "people_forgotten" "kept_of_update"
-        "hold_message" "store_members" "migrate_chat"
+        "hold_message" "await_turn_at_message" "store_members" "store_topic" "migrate_chat"
         "drop_unreferenced_blobs" "drop_unreferenced" "author_of" "store_attachments" "ask_for_chunks" "take_url"
         "ask_for_shared" "index_message" "store_message" "obey" "store_facts" "end_update" "load_context"
         "put_blob" "told_document" "put_document" "begin_fetch" "store_fetch" "share_page" "begin_download"

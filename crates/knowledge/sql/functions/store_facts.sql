@@ -18,6 +18,8 @@ declare
     -- People in it who were forgotten.
     gone bigint[];
     person bigint;
+    told constant timestamptz := coalesce((p_facts ->> 'at')::timestamptz, platform.now());
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
     audience record;
 begin
     if of_chat is null then
@@ -32,14 +34,15 @@ begin
     was_forgotten := message is not null and knowledge.is_forgotten(
         p_workspace_id, of_chat, (message ->> 'message_id')::int, (message ->> 'tg_user_id')::bigint,
         (message ->> 'date')::timestamptz);
-    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
+    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here, told_at)
     values (p_workspace_id, of_chat, chat ->> 'type', case when not was_forgotten then chat ->> 'title' end,
             case when not was_forgotten then chat ->> 'username' end,
-            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
+            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false),
+            told)
     on conflict (workspace_id, chat_id) do update
        set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
-           bot_is_here = excluded.bot_is_here, seen_at = platform.now()
-     where not was_forgotten;
+           bot_is_here = excluded.bot_is_here, told_at = excluded.told_at, seen_at = platform.now()
+     where not was_forgotten and (c.told_at is null or c.told_at <= excluded.told_at);
     if nullif(p_facts -> 'migration', 'null') is not null then
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
@@ -86,18 +89,18 @@ begin
     perform knowledge.store_members(
         p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), p_facts -> 'members');
     if nullif(p_facts -> 'topic', 'null') is not null then
-        insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
-        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',
-                p_facts #>> '{topic,state}' = 'closed')
-        on conflict (workspace_id, chat_id, thread_id) do update
-           set name = coalesce(excluded.name, t.name), is_closed = excluded.is_closed, seen_at = platform.now();
+        perform knowledge.store_topic(p_workspace_id, of_chat, p_facts -> 'topic', told);
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        perform knowledge.await_turn_at_message(p_workspace_id, of_chat, pinned);
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+    end if;
     if message is not null then
         said := said || '{"kept": true}' || knowledge.store_message(
             p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id,
-            message || jsonb_build_object('update_id', p_facts -> 'update_id'), p_payload, p_trace_id);
+            message || jsonb_build_object('update_id', p_facts -> 'update_id', 'pins_message_id', pinned), p_payload,
+            p_trace_id);
     end if;
     perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
     return said;

@@ -10,6 +10,7 @@ declare
     of_chat constant bigint := (chat ->> 'chat_id')::bigint;
     message jsonb := p_facts -> 'message';
     file constant jsonb := message -> 'attachments' -> 0;
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
     verdict text;
     audience record;
 begin
@@ -43,8 +44,12 @@ begin
         values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}')
         on conflict do nothing;
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        perform knowledge.await_turn_at_message(p_workspace_id, of_chat, pinned);
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+        message := message || jsonb_build_object('pins_message_id', pinned);
+    end if;
     if message ->> 'thread_id' is null then
         -- The beginning of the topic, or what it answers to, came with an update or another export.
         message := message || jsonb_build_object('thread_id', coalesce(

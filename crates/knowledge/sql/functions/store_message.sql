@@ -16,14 +16,18 @@ declare
     said timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, (p_message ->> 'date')::timestamptz);
     jobs jsonb := '{"url_jobs": [], "file_jobs": []}';
 begin
+    perform knowledge.await_turn_at_message(p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int);
     insert into tg.messages as m
         (workspace_id, chat_id, message_id, kind, date, tg_user_id, sender_chat_id, thread_id, reply_to_message_id,
-         media_group_id, forward_origin)
+         media_group_id, forward_origin, pins_message_id, is_pinned)
     values (p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int, p_message ->> 'kind',
             (p_message ->> 'date')::timestamptz, (p_message ->> 'tg_user_id')::bigint,
             (p_message ->> 'sender_chat_id')::bigint, (p_message ->> 'thread_id')::int,
             (p_message ->> 'reply_to_message_id')::int, p_message ->> 'media_group_id',
-            nullif(p_message -> 'forward_origin', 'null'))
+            nullif(p_message -> 'forward_origin', 'null'), (p_message ->> 'pins_message_id')::int,
+            exists (select from tg.messages p
+                     where (p.workspace_id, p.chat_id, p.pins_message_id)
+                           = (p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int)))
     -- The row is locked either way: whoever stores another version of it waits.
     on conflict on constraint message_is_there_once do update set kind = excluded.kind
     returning m.* into message;

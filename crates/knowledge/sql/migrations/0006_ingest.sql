@@ -39,3 +39,12 @@ comment on column core.bot_transport_state.stored_at is 'When last_update_id was
 alter table core.tenant_chats add column last_command_id int;
 comment on column core.tenant_chats.last_command_id is
     'The message of the last /register or /unregister that was obeyed: messages of a chat are numbered in their order.';
+
+-- When what is known of a chat or topic was true: an update that comes late does not overwrite it.
+alter table tg.chats add column told_at timestamptz;
+alter table tg.topics add column named_at timestamptz, add column state_at timestamptz;
+
+-- A pin may come before its message.
+alter table tg.messages add column pins_message_id int;
+comment on column tg.messages.pins_message_id is 'Of a service message: the message that it pins.';
+create index messages_by_pinned on tg.messages (workspace_id, chat_id, pins_message_id) where pins_message_id is not null;

@@ -23,6 +23,8 @@ impl std::fmt::Display for UnreadableUpdate {
 pub struct UpdateFacts {
     pub update_id: i64,
     pub kind: String,
+    /// When it was true: the time of the message, of its edit, or of the event.
+    pub at: Option<String>,
     pub chat: Option<Value>,
     pub users: Vec<Value>,
     pub message: Option<Value>,
@@ -69,6 +71,7 @@ pub fn read(update: &Value) -> Result<UpdateFacts, UnreadableUpdate> {
         "is_forum": chat["is_forum"].as_bool().unwrap_or(false),
     }));
     let date = time(&body["date"]).ok_or_else(|| missing("date"))?;
+    facts.at = Some(date.clone());
     facts.add_user(&body["from"]);
     if MEMBERS.contains(kind) {
         let (old, new) = (&body["old_chat_member"], &body["new_chat_member"]);
@@ -99,6 +102,7 @@ impl UpdateFacts {
             value => Some(time(value).ok_or_else(|| missing("edit_date"))?),
         };
         let at = edited.as_deref().unwrap_or(date);
+        self.at = Some(at.to_owned());
         let is_post = kind.ends_with("channel_post");
         let sender_chat = body["sender_chat"]["id"].as_i64();
         let sender = user_of(body).filter(|_| !is_post);
