@@ -16,6 +16,11 @@ begin
        set allow_url_fetch = excluded.allow_url_fetch, allow_file_download = excluded.allow_file_download,
            allow_embedding = excluded.allow_embedding, retention_days_raw = excluded.retention_days_raw,
            retention_days_documents = excluded.retention_days_documents, updated_at = excluded.updated_at;
+    if could <> policy.allow_embedding then
+        -- Chunks are stored under the lock of their document: that has ended, or begins after and sees the policy.
+        perform from content.documents d
+          where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat) order by d.id for update;
+    end if;
     if could and not policy.allow_embedding then
         delete from kg.chunks c using content.documents d
          where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat)

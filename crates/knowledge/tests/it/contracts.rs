@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::http::ask;
 use uuid::Uuid;
 
-use crate::world::{Archive, GROUP, MEMBER, message};
+use crate::world::{Archive, GROUP, MEMBER, WAITS, message};
 
 #[tokio::test]
 async fn a_success_has_the_envelope_of_the_contract() {
@@ -169,11 +169,9 @@ async fn a_workflow_ends_also_if_its_caller_goes_away() {
     let mut held = archive.test.db.pool().begin().await.unwrap();
     let lock = format!("select pg_advisory_xact_lock(hashtextextended('{}', 12))", archive.workspace.uuid());
     sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *held).await.unwrap();
-    let waits = "(select exists (select from pg_locks l join pg_database d on d.oid = l.database
-                  where d.datname = current_database() and l.locktype = 'advisory' and not l.granted))";
     tokio::select! {
         _ = archive.call("WF20", json!({"update": message(1, 1, "текст")})) => panic!("it waits for the lock"),
-        () = async { while archive.ask(waits).await == false { tokio::task::yield_now().await; } } => {}
+        () = async { while archive.ask(WAITS).await == false { tokio::task::yield_now().await; } } => {}
     }
     held.commit().await.unwrap();
     while archive.count("tg.messages").await == 0 {

@@ -231,6 +231,43 @@ async fn an_audience_that_cannot_be_is_not_found() {
 }
 
 #[tokio::test]
+async fn a_message_of_another_audience_is_no_reason_for_a_page() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", html()).await;
+    let mut private = said(7, &url);
+    private["chat"] = json!({ "id": MEMBER, "type": "private", "first_name": "Анна" });
+    let stored = archive.process(&json!({ "update_id": 1, "message": private })).await;
+    let version = &stored["message_version_id"];
+    let foreign = json!({ "chat_id": GROUP, "visibility": "group", "message_version_id": version });
+    assert_eq!(archive.call("WF30", json!({ "url": url, "ctx": foreign })).await.0, 404);
+    let url_id = archive.ask("(select id from content.urls)").await;
+    assert_eq!(archive.call("WF31", json!({ "url_id": url_id, "ctx": foreign })).await.0, 404);
+    assert_eq!(archive.documents().await, []);
+}
+
+#[tokio::test]
+async fn the_policy_of_a_private_chat_is_its_owners() {
+    let archive = Archive::new().await;
+    archive
+        .ask(&format!("to_jsonb(knowledge.set_policy('{}', {MEMBER}, '{{\"allow_url_fetch\": false}}'))", archive.workspace))
+        .await;
+    let url = archive.page("a", html()).await;
+    // The group that is named beside the owner allows it, and does not matter.
+    let ctx = json!({ "visibility": "dm", "dm_owner_user_id": MEMBER, "chat_id": GROUP });
+    let taken = archive.data("WF30", json!({ "url": url, "ctx": ctx })).await;
+    assert_eq!(taken["fetch_job_id"], Value::Null);
+    assert_eq!(archive.call("WF31", json!({ "url_id": taken["url_id"], "ctx": ctx })).await.0, 403);
+    archive
+        .ask(&format!("to_jsonb(knowledge.set_policy('{}', {MEMBER}, '{{\"allow_url_fetch\": true}}'))", archive.workspace))
+        .await;
+    let taken = archive.data("WF30", json!({ "url": url, "ctx": ctx })).await;
+    assert!(taken["fetch_job_id"].is_i64(), "{taken}");
+    archive.work().await;
+    let audience = archive.ask("(select jsonb_build_array(visibility, dm_owner_user_id, chat_id) from content.documents)").await;
+    assert_eq!(audience, json!(["dm", MEMBER, MEMBER]));
+}
+
+#[tokio::test]
 async fn a_page_that_cannot_be_had_is_an_error_with_a_reason_and_one_that_fails_for_a_while_is_tried_again() {
     let archive = Archive::new().await;
     let gone = archive.page("gone", json!({ "status": 404 })).await;

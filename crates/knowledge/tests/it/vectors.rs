@@ -127,6 +127,35 @@ async fn a_model_whose_filling_gave_up_goes_on_by_itself() {
 }
 
 #[tokio::test]
+async fn chunks_that_are_being_stored_while_the_policy_forbids_them_leave_with_the_others() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "не найдётся")).await;
+    let document = archive.ask("(select id from content.documents)").await;
+    let mut storing = archive.test.db.pool().begin().await.unwrap();
+    sqlx::query("select knowledge.store_chunks($1, $2, 1, 3, $3, null)")
+        .bind(archive.workspace.uuid())
+        .bind(document.as_i64())
+        .bind(json!([{ "text": "не найдётся", "text_sha256": "0", "start": 0, "end": 11, "mark": null }]))
+        .execute(&mut *storing)
+        .await
+        .unwrap();
+    let forbid = format!("to_jsonb(knowledge.set_policy('{}', {GROUP}, '{{\"allow_embedding\": false}}'))", archive.workspace);
+    let is_over = std::cell::Cell::new(false);
+    let end = async {
+        while !is_over.get() && archive.ask(crate::world::WAITS).await == false {
+            tokio::task::yield_now().await;
+        }
+        storing.commit().await.unwrap();
+    };
+    let forbidding = async {
+        archive.ask(&forbid).await;
+        is_over.set(true);
+    };
+    tokio::join!(forbidding, end);
+    assert_eq!(archive.count("kg.chunks").await, 0);
+}
+
+#[tokio::test]
 async fn a_chat_whose_policy_allows_no_embedding_has_nothing_to_find_and_gets_it_back_with_the_policy() {
     let archive = Archive::new().await;
     archive.process(&message(1, 1, "найдётся")).await;
