@@ -8,7 +8,7 @@ pub const SQL: SqlModule = SqlModule {
     prelude: &[],
     migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors" "0006_ingest"],
     functions: sql_files!["functions":
-        "policy_of" "chat_now" "chats_of" "take_update" "audience_of" "given_audience" "is_forgotten" "without_quotes" "quotes_forgotten"
+        "policy_of" "chat_now" "chats_of" "take_update" "audience_of" "given_audience" "is_forgotten" "is_url_forgotten" "without_quotes" "quotes_forgotten"
         "without_names" "people_forgotten" "kept_of_update"
         "hold_message" "await_turn_at_message" "store_members" "store_topic" "migrate_chat"
         "drop_unreferenced_blobs" "drop_unreferenced" "author_of" "store_attachments" "ask_for_chunks" "take_url"

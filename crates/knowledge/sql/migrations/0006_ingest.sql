@@ -48,3 +48,7 @@ alter table tg.topics add column named_at timestamptz, add column state_at times
 alter table tg.messages add column pins_message_id int;
 comment on column tg.messages.pins_message_id is 'Of a service message: the message that it pins.';
 create index messages_by_pinned on tg.messages (workspace_id, chat_id, pins_message_id) where pins_message_id is not null;
+
+-- A page that was forgotten: the subject is a number made from its address, so that the address is not kept.
+alter table tg.forgotten drop constraint forgotten_kind_known,
+    add constraint forgotten_kind_known check (kind in ('message', 'chat', 'person', 'url'));

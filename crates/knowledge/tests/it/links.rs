@@ -1,6 +1,7 @@
 //! WF30, WF31, WF33: an address becomes a page, a document and a text; each once, by policy, for one audience.
 
 use serde_json::{Value, json};
+use testkit::http::ask;
 
 use crate::world::{Archive, GROUP, MEMBER, OUTSIDER, edit, message, said};
 
@@ -198,6 +199,32 @@ async fn a_page_is_forgotten_in_every_chat_and_the_messages_stay() {
     assert_eq!(archive.count("content.blob_objects").await, 0);
     let audit = archive.ask("(select to_jsonb(f) from audit.forgettings f)").await.to_string();
     assert!(!audit.contains("web/a"), "{audit}");
+}
+
+#[tokio::test]
+async fn an_edit_does_not_bring_a_forgotten_page_back_and_a_later_message_does() {
+    let archive = Archive::new().await;
+    archive.advance(210 * 86_400);
+    let url = archive.page("a", html()).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    let writer = archive.token(&["write"]).await;
+    let what = json!({ "kind": "url", "url": url });
+    let (status, answer) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/forget", Some(&what)).await;
+    assert_eq!((status, &answer["data"]["documents"]), (200, &json!(1)), "{answer}");
+    archive.process(&edit(2, 1, &format!("и всё же {url}"), 10)).await;
+    // Sent before, and late.
+    archive.process(&message(3, 2, &url)).await;
+    archive.work().await;
+    assert_eq!(archive.documents().await, []);
+    assert_eq!(archive.ask(&format!("(select exists (select from tg.forgotten f where f::text like '%{url}%'))")).await, false);
+    let mut later = message(4, 4, &url);
+    later["message"]["date"] = archive.ask("(select extract(epoch from platform.now())::bigint + 5)").await;
+    archive.process(&later).await;
+    archive.work().await;
+    assert_eq!(archive.documents().await, [("done".to_owned(), None)]);
+    let (status, _) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/forget", Some(&json!({ "kind": "url", "url": "mailto:a@b.c" }))).await;
+    assert_eq!(status, 422);
 }
 
 #[tokio::test]
