@@ -11,21 +11,24 @@ alter table tg.message_versions add column is_edit boolean not null default fals
 comment on column tg.message_versions.update_id is 'Of the update that brought it: Telegram numbers them in their order.';
 update tg.message_versions set is_edit = true where payload ? 'edit_date';
 
--- Which message an update tells of, answers and pins: forgetting looks for them. Numeric, because an update is stored
+-- Which message an update tells of, answers and is about: forgetting looks for them. Numeric, because an update is stored
 -- with any number in it.
 alter table raw.telegram_updates
     add column message_id numeric generated always as (
         jsonb_path_query_first(body, '$.*.message_id ? (@.type() == "number")')::numeric) stored,
     add column reply_to_message_id numeric generated always as (
         jsonb_path_query_first(body, '$.*.reply_to_message.message_id ? (@.type() == "number")')::numeric) stored,
-    add column pinned_message_id numeric generated always as (
-        jsonb_path_query_first(body, '$.*.pinned_message.message_id ? (@.type() == "number")')::numeric) stored;
+    add column subject_message_id numeric generated always as (coalesce(
+        jsonb_path_query_first(body, '$.*.pinned_message.message_id ? (@.type() == "number")')::numeric,
+        jsonb_path_query_first(body, '$.*.*.checklist_message.message_id ? (@.type() == "number")')::numeric)) stored;
+comment on column raw.telegram_updates.subject_message_id is
+    'Of a service message: the message that it is about, which it repeats.';
 create index raw_updates_by_message on raw.telegram_updates (workspace_id, chat_id, message_id)
     where message_id is not null;
 create index raw_updates_by_answered on raw.telegram_updates (workspace_id, chat_id, reply_to_message_id)
     where reply_to_message_id is not null;
-create index raw_updates_by_pinned on raw.telegram_updates (workspace_id, chat_id, pinned_message_id)
-    where pinned_message_id is not null;
+create index raw_updates_by_subject on raw.telegram_updates (workspace_id, chat_id, subject_message_id)
+    where subject_message_id is not null;
 
 -- Whether it is a command for a bot, as the program read it: a path like /etc/hosts is not.
 alter table tg.message_versions add column is_command boolean not null default false;

@@ -2,6 +2,7 @@
 //! one whose identity cannot be read (chat, message, time) is refused with the name of the field, never with its content.
 
 mod content;
+mod rich;
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +41,7 @@ const MESSAGES: [&str; 4] = ["message", "edited_message", "channel_post", "edite
 const MEMBERS: [&str; 2] = ["chat_member", "my_chat_member"];
 
 /// Service messages that change nothing here.
-const OTHER_SERVICE: [&str; 12] = [
+const OTHER_SERVICE: [&str; 14] = [
     "group_chat_created",
     "supergroup_chat_created",
     "channel_chat_created",
@@ -53,6 +54,8 @@ const OTHER_SERVICE: [&str; 12] = [
     "video_chat_participants_invited",
     "boost_added",
     "general_forum_topic_hidden",
+    "checklist_tasks_done",
+    "checklist_tasks_added",
 ];
 const MEMBER_STATUSES: [&str; 6] = ["creator", "administrator", "member", "restricted", "left", "kicked"];
 

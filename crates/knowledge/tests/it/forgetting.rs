@@ -82,6 +82,30 @@ fn answer() -> serde_json::Value {
 }
 
 #[tokio::test]
+async fn a_checklist_that_is_forgotten_is_not_in_what_tells_of_its_tasks() {
+    let archive = Archive::new().await;
+    let done = |update_id: i64| {
+        let mut done = said(update_id, "");
+        done["checklist_tasks_done"] = json!({ "marked_as_done_task_ids": [1], "checklist_message": said(1, SECRET) });
+        json!({ "update_id": update_id, "message": done })
+    };
+    for update in [message(1, 1, SECRET), done(2)] {
+        archive.data("WF10", json!({ "bot_id": archive.bot, "update": update })).await;
+    }
+    archive.work().await;
+    assert_eq!(archive.list("select kind from tg.messages order by id").await, [json!("message"), json!("service")]);
+    // One was read and one waits.
+    archive.data("WF10", json!({ "bot_id": archive.bot, "update": done(3) })).await;
+    forget(&archive, "message", 1).await;
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0]);
+    archive.data("WF10", json!({ "bot_id": archive.bot, "update": done(4) })).await;
+    archive.work().await;
+    assert_eq!(where_it_is(&archive).await, [""; 0], "nor in what comes late");
+    assert_eq!(archive.count("tg.messages").await, 3);
+}
+
+#[tokio::test]
 async fn an_answer_that_waits_while_what_it_quotes_is_forgotten_is_not_lost() {
     let archive = Archive::new().await;
     archive.data("WF10", json!({"bot_id": archive.bot, "update": message(1, 1, SECRET)})).await;
@@ -193,7 +217,7 @@ async fn the_updates_of_a_message_are_found_by_an_index() {
     sqlx::query("set local enable_seqscan = off").execute(&mut *tx).await.unwrap();
     let plan: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_all(&mut *tx).await.expect("a plan");
     let plan = plan.join("\n");
-    for index in ["raw_updates_by_message", "raw_updates_by_answered", "raw_updates_by_pinned"] {
+    for index in ["raw_updates_by_message", "raw_updates_by_answered", "raw_updates_by_subject"] {
         assert!(plan.contains(index), "{index}: {plan}");
     }
 }
