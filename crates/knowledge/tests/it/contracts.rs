@@ -164,6 +164,95 @@ async fn wf60_forgets_raw_and_documents_by_their_own_clocks() {
 }
 
 #[tokio::test]
+async fn wf60_takes_pages_and_files_along_in_as_many_batches_as_it_needs() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", json!({ "body": "<p>Страница о берестяных коробах и лукошках для ягод.</p>" })).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    // A page without a message goes by its own age.
+    let lone = archive.page("b", json!({ "body": "<p>Ещё одна страница о берестяных коробах и лукошках.</p>" })).await;
+    let ctx = json!({ "chat_id": GROUP, "visibility": "group" });
+    let taken = archive.data("WF30", json!({ "url": lone, "ctx": ctx })).await;
+    archive.data("WF31", json!({ "url_id": taken["url_id"], "ctx": ctx })).await;
+    archive.run("update content.documents set created_at = platform.now() - interval '3651 days'").await;
+    archive
+        .run(&format!(
+            "insert into tg.messages (workspace_id, chat_id, message_id, kind, date)
+             select '{}', {GROUP}, n, 'message', platform.now() from generate_series(1000, 2200) n",
+            archive.workspace.uuid()
+        ))
+        .await;
+    archive.run("update tg.messages set date = platform.now() - interval '3651 days'").await;
+    let counts = archive.data("WF60", json!({ "chat_id": GROUP })).await;
+    assert_eq!((&counts["messages"], &counts["lone_documents"]), (&json!(1202), &json!(1)), "{counts}");
+    for table in ["tg.messages", "content.documents", "content.urls", "content.blob_objects"] {
+        assert_eq!(archive.count(table).await, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn wf40_refuses_a_document_without_a_text_and_sizes_that_cannot_be() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "слова")).await;
+    let document = archive.ask("(select id from content.documents)").await;
+    assert_eq!(archive.call("WF40", json!({ "document_id": 999 })).await.0, 404);
+    for chunking in [
+        json!({ "max_chars": 99 }),
+        json!({ "max_chars": 8001 }),
+        json!({ "max_chars": 200, "overlap": 100 }),
+        json!({ "max_chars": "many" }),
+        json!({ "overlap": -1 }),
+    ] {
+        let (status, body) = archive.call("WF40", json!({ "document_id": document, "chunking": chunking })).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (422, &json!("chunking")), "{body}");
+    }
+    archive.run("update content.documents set status = 'pending', text = null").await;
+    assert_eq!(archive.call("WF40", json!({ "document_id": document })).await.0, 409);
+}
+
+#[tokio::test]
+async fn wf90_counts_a_job_that_failed_and_refuses_a_limit_that_cannot_be() {
+    let archive = Archive::new().await;
+    let url = archive.page("shaky", json!({ "status": 503, "times": 1 })).await;
+    archive.process(&message(1, 1, &url)).await;
+    let ran = archive.work().await;
+    assert_eq!(ran["failed"], 1, "{ran}");
+    assert_eq!(ran["picked"].as_i64(), ran["succeeded"].as_i64().map(|succeeded| succeeded + 1), "{ran}");
+    assert_eq!(archive.ask("(select count(*) from ops.job_runs where outcome = 'failed')").await, 1);
+    for odd in [json!({ "limit": 0 }), json!({ "limit": 1001 }), json!({ "limit": "x" }), json!({ "worker_id": "" })] {
+        assert_eq!(archive.call("WF90", odd.clone()).await.0, 422, "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn wf99_has_the_status_that_it_is_given_and_nothing_of_another_tenant() {
+    let archive = Archive::new().await;
+    let tenant = archive.workspace.uuid();
+    let handle = async |tenant: Uuid, status: Value| {
+        let body = json!({ "ctx": { "tenant_id": tenant, "workflow": "WF31" }, "errorMessage": "no", "statusCode": status });
+        ask(&archive.router, Some(&archive.token), "POST", "/api/workflows/WF99", Some(&body)).await
+    };
+    for (given, status, kind, is_retryable) in [
+        (json!(401), 401, "auth", false),
+        (json!(403), 403, "auth", false),
+        (json!(404), 404, "unknown", false),
+        (json!(408), 408, "upstream", true),
+        (json!(429), 429, "rate_limit", true),
+        (json!(503), 503, "upstream", true),
+        (json!(200), 500, "unknown", false),
+        (Value::Null, 500, "unknown", false),
+    ] {
+        let (answered, body) = handle(tenant, given).await;
+        let error = &body["error"];
+        assert_eq!((answered, &error["kind"], &error["retryable"]), (status, &json!(kind), &json!(is_retryable)), "{body}");
+    }
+    let recorded = archive.count("ops.errors").await;
+    assert_eq!(recorded, 8);
+    assert_eq!(handle(Uuid::new_v4(), json!(429)).await.0, 404);
+    assert_eq!(archive.count("ops.errors").await, recorded);
+}
+
+#[tokio::test]
 async fn a_workflow_ends_also_if_its_caller_goes_away() {
     let archive = Archive::new().await;
     let mut held = archive.test.db.pool().begin().await.unwrap();

@@ -57,6 +57,11 @@ async fn a_model_that_is_not_there_is_not_found_and_a_document_neither() {
     assert_eq!(archive.call("WF41", json!({ "document_id": document, "model_id": 999 })).await.0, 404);
     assert_eq!(archive.call("WF41", json!({ "document_id": 999 })).await.0, 404);
     let model = archive.ask("(select id from kg.embedding_models)").await;
+    let other = "insert into kg.embedding_models (workspace_id, provider, model, state)
+                 select workspace_id, 'gemini', 'of another day', 'retired' from kg.embedding_models";
+    archive.run(other).await;
+    let retired = archive.ask("(select id from kg.embedding_models where state = 'retired')").await;
+    assert_eq!(archive.call("WF41", json!({ "document_id": document, "model_id": retired })).await.0, 409);
     let data = archive.data("WF41", json!({ "document_id": document, "model_id": model })).await;
     assert_eq!(data, json!({ "document_id": document, "model_id": model, "embeddings_upserted": 1 }));
 }
