@@ -45,7 +45,7 @@ begin
         on conflict do nothing;
     end if;
     if pinned is not null then
-        perform knowledge.await_turn_at_message(p_workspace_id, of_chat, pinned);
+        -- Takes no turn at it: a batch has the turns of messages with higher numbers already.
         update tg.messages set is_pinned = true
          where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
         message := message || jsonb_build_object('pins_message_id', pinned);
