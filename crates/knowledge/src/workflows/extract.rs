@@ -100,9 +100,7 @@ async fn read(
         Ok(text) => Ok(ExtractionEnd::Text(Box::new(text))),
         Err(Refusal { reason: RefusalReason::Audio, .. }) => transcribe(knowledge, request, found, bytes).await,
         Err(Refusal { reason: RefusalReason::NoOcr, message }) => Ok(ExtractionEnd::Waits(message)),
-        Err(Refusal { reason: RefusalReason::Unavailable, message }) => {
-            give_up_or_retry(request, "knowledge.extractor", message)
-        }
+        Err(Refusal { reason: RefusalReason::Unavailable, message }) => give_up_or_retry(request, "knowledge.extractor", message),
         Err(refusal) => Ok(ExtractionEnd::Unreadable(refusal.message)),
     }
 }

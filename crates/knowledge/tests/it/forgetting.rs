@@ -210,7 +210,8 @@ async fn the_updates_of_a_message_are_found_by_an_index() {
     // A number that fits nowhere is no reason to refuse an update.
     let odd = json!({"update_id": 3, "message": {"message_id": 1e300, "chat": {"id": GROUP}}});
     archive.data("WF10", json!({"bot_id": archive.bot, "update": odd})).await;
-    let columns = archive.ask("(select jsonb_build_array(message_id, reply_to_message_id) from raw.telegram_updates where update_id = 2)");
+    let columns =
+        archive.ask("(select jsonb_build_array(message_id, reply_to_message_id) from raw.telegram_updates where update_id = 2)");
     assert_eq!(columns.await, json!([2, 1]));
     let query = format!("explain select from knowledge.raw_of_messages('{}', '{{{GROUP}}}', '{{1}}')", archive.workspace.uuid());
     let mut tx = archive.test.db.pool().begin().await.unwrap();
@@ -297,9 +298,8 @@ async fn forgetting_a_chat_takes_pages_that_no_message_shares_and_its_names_and_
     joined["chat"]["title"] = json!(SECRET);
     archive.process(&json!({ "update_id": 6, "message": joined })).await;
     assert_eq!(archive.count("tg.chat_member_events").await, 1);
-    let counted = archive
-        .ask(&format!("knowledge.count_forgetting('{}', 'chat', {GROUP}, null, null)", archive.workspace.uuid()))
-        .await;
+    let counted =
+        archive.ask(&format!("knowledge.count_forgetting('{}', 'chat', {GROUP}, null, null)", archive.workspace.uuid())).await;
     let counts = ask_to_forget(&archive, json!({ "kind": "chat", "chat_id": GROUP })).await;
     assert_eq!((&counts["documents"], &counted["documents"]), (&json!(1), &json!(1)), "{counts}");
     archive.work().await;

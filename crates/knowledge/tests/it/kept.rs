@@ -116,7 +116,10 @@ async fn names_states_and_pins_are_the_latest_whatever_the_order() {
         }
         let topic = archive.ask("(select jsonb_build_array(name, is_closed) from tg.topics where thread_id = 50)").await;
         assert_eq!(topic, json!(["Новый склад", true]), "{order:?}");
-        assert_eq!(archive.ask(&format!("(select title from tg.chats where chat_id = {})", crate::world::GROUP)).await, "Новое имя");
+        assert_eq!(
+            archive.ask(&format!("(select title from tg.chats where chat_id = {})", crate::world::GROUP)).await,
+            "Новое имя"
+        );
         assert_eq!(archive.list("select message_id from tg.messages where is_pinned").await, [json!(5)], "{order:?}");
     }
 }

@@ -62,7 +62,8 @@ async fn joins_and_leaves_are_events_and_no_documents() {
     left["message"]["left_chat_member"] = json!({ "id": 77, "is_bot": false, "first_name": "Пётр" });
     archive.process(&joined).await;
     archive.process(&left).await;
-    let members = format!("(select jsonb_object_agg(tg_user_id, is_member) from tg.chat_memberships_current where tg_user_id <> {ADMIN})");
+    let members =
+        format!("(select jsonb_object_agg(tg_user_id, is_member) from tg.chat_memberships_current where tg_user_id <> {ADMIN})");
     assert_eq!(archive.ask(&members).await, json!({ MEMBER.to_string(): true, "77": false }));
     assert_eq!(archive.list("select kind from tg.messages order by id").await, [json!("service"), json!("service")]);
     assert_eq!((archive.count("tg.chat_member_events").await, archive.count("content.documents").await), (3, 0));

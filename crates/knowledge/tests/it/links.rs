@@ -114,7 +114,8 @@ async fn a_page_that_changed_and_lost_its_tag_is_not_asked_for_by_the_old_one() 
     archive.process(&message(1, 1, &url)).await;
     archive.work().await;
     let url_id = archive.ask("(select id from content.urls)").await;
-    let untagged = json!({ "body": PAGE.replace("лукошко", "туесок"), "headers": { "content-type": "text/html; charset=utf-8" } });
+    let untagged =
+        json!({ "body": PAGE.replace("лукошко", "туесок"), "headers": { "content-type": "text/html; charset=utf-8" } });
     archive.page("a", untagged).await;
     archive.advance(2 * 86400);
     archive.data("WF31", json!({ "url_id": url_id, "ctx": ctx() })).await;
@@ -223,7 +224,14 @@ async fn an_edit_does_not_bring_a_forgotten_page_back_and_a_later_message_does()
     archive.process(&later).await;
     archive.work().await;
     assert_eq!(archive.documents().await, [("done".to_owned(), None)]);
-    let (status, _) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/forget", Some(&json!({ "kind": "url", "url": "mailto:a@b.c" }))).await;
+    let (status, _) = ask(
+        &archive.router,
+        Some(&writer),
+        "POST",
+        "/api/knowledge/forget",
+        Some(&json!({ "kind": "url", "url": "mailto:a@b.c" })),
+    )
+    .await;
     assert_eq!(status, 422);
 }
 

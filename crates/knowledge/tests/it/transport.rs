@@ -83,7 +83,8 @@ async fn updates_that_are_numbered_anew_after_a_silent_week_are_not_lost() {
     archive.configure("polling", None).await;
     archive.watch().await;
     let poller = archive.poller();
-    for (update_id, id, text) in [(900_000_000, 1, "до тишины"), (5_000, 2, "после тишины"), (5_001, 3, "и ещё")] {
+    for (update_id, id, text) in [(900_000_000, 1, "до тишины"), (5_000, 2, "после тишины"), (5_001, 3, "и ещё")]
+    {
         let update = json!({ "update_id": update_id, "message": said(id, text) });
         archive.control("updates", json!({ "provider": "telegram", "token": "123456:test-token", "update": update })).await;
         poller.drain().await.unwrap();
