@@ -14,8 +14,8 @@ mod run_jobs;
 mod transport;
 mod url;
 
+pub(crate) use self::extract::takes_up_to;
 pub(crate) use embed::fill_model;
-pub(crate) use extract::takes_up_to;
 pub use errors::handle as handle_error;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;
