@@ -1,6 +1,6 @@
 //! The side that stays alive: starts a child for a document, gives it the document, waits as long as it may take, and ends whatever is left of it.
 
-use std::{path::PathBuf, process::Stdio};
+use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use nix::{
     errno::Errno,

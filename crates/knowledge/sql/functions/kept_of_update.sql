@@ -8,13 +8,9 @@ begin
     if knowledge.quotes_forgotten(p_workspace_id, p_chat_id, p_body) then
         p_body := knowledge.without_quotes(p_body);
     end if;
-    if exists (select from tg.forgotten f where (f.workspace_id, f.kind) = (p_workspace_id, 'person')) then
-        foreach gone in array knowledge.people_forgotten(p_workspace_id, array(
-            select i::numeric from jsonb_path_query(p_body, '$.**.id ? (@.type() == "number")') i))
-        loop
-            p_body := knowledge.without_names(p_body, gone);
-        end loop;
-    end if;
+    foreach gone in array knowledge.people_forgotten(p_workspace_id, p_body, '[]') loop
+        p_body := knowledge.without_names(p_body, gone);
+    end loop;
     return p_body;
 end
 $$;

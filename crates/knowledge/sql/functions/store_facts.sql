@@ -61,10 +61,8 @@ begin
              where m ->> 'source' <> 'message'));
         return said || '{"forgotten": true}';
     end if;
-    gone := array_remove(
-        knowledge.people_forgotten(p_workspace_id, array(
-            select (u ->> 'tg_user_id')::numeric from jsonb_array_elements(p_facts -> 'users') u)),
-        (message ->> 'tg_user_id')::bigint);
+    gone := array_remove(knowledge.people_forgotten(p_workspace_id, p_payload, p_facts -> 'users'),
+                         (message ->> 'tg_user_id')::bigint);
     if gone <> '{}' then
         if (message #>> '{forward_origin,tg_user_id}')::bigint = any (gone) then
             message := message || jsonb_build_object(

@@ -145,7 +145,7 @@ async fn a_message_that_is_being_stored_while_it_is_forgotten_is_forgotten() {
 
 async fn forgotten_while_it_is_stored(store: &str) {
     let archive = Archive::new().await;
-    let mut storing = archive.test.db.pool().begin().await.unwrap();
+    let mut storing = archive.test.db.pool().begin().await.expect("a transaction");
     let update = message(1, 1, SECRET);
     let facts = json!({"kind": "message", "chat": {"chat_id": GROUP, "type": "supergroup", "is_forum": false}, "users": [], "members": [], "message": {
         "message_id": 1, "date": "2026-09-21T00:00:00Z", "kind": "message", "tg_user_id": MEMBER, "text": SECRET,
@@ -157,14 +157,14 @@ async fn forgotten_while_it_is_stored(store: &str) {
         .bind(&update["message"])
         .execute(&mut *storing)
         .await
-        .unwrap();
+        .expect("it is stored");
     // The one that forgets waits for the end of the other, and sees the message.
     let end = async {
         while archive.ask("(select not exists (select from pg_locks where locktype = 'advisory' and not granted))").await == true
         {
             tokio::task::yield_now().await;
         }
-        storing.commit().await.unwrap();
+        storing.commit().await.expect("it is stored");
     };
     let (counts, ()) = tokio::join!(forget(&archive, "message", 1), end);
     assert_eq!(counts["messages"], 1, "{counts}");

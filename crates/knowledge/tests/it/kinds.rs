@@ -110,6 +110,7 @@ async fn parts_of_an_album_are_messages_of_one_group() {
     for id in 1..=3 {
         let mut update = message(id, id, "");
         update["message"]["media_group_id"] = json!("album");
+        update["message"]["text"] = Value::Null;
         update["message"]["caption"] = if id == 1 { json!("ярмарка") } else { Value::Null };
         update["message"]["photo"] = json!([{ "file_id": format!("F{id}"), "file_unique_id": format!("U{id}") }]);
         archive.process(&update).await;

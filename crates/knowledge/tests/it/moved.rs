@@ -112,7 +112,9 @@ async fn a_page_that_both_have_is_one_document_afterwards() {
 async fn a_person_who_left_before_the_move_is_no_member_after_it() {
     let archive = Archive::new().await;
     archive.process(&message(1, 1, "я здесь")).await;
-    archive.process(&moves(3, 3)).await;
+    let mut moved = moves(3, 3);
+    moved["message"]["from"] = json!({ "id": ADMIN, "is_bot": false, "first_name": "Игорь" });
+    archive.process(&moved).await;
     let allowed = json!({ "tg_user_id": MEMBER, "chat_id": SUPERGROUP, "channel": "group" });
     assert_eq!(archive.call("WF00c", allowed.clone()).await.0, 200);
     let mut left = message(2, 2, "");

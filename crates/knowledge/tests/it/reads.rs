@@ -8,7 +8,8 @@ use crate::world::{Archive, GROUP, MEMBER, message, said};
 async fn ids(archive: &Archive, query: &str) -> Vec<i64> {
     let reader = archive.token(&["read"]).await;
     let listed = get(&archive.router, &reader, &format!("/api/knowledge/documents{query}")).await;
-    listed["documents"].as_array().unwrap().iter().map(|document| document["document_id"].as_i64().unwrap()).collect()
+    let documents = listed["documents"].as_array().expect("documents");
+    documents.iter().map(|document| document["document_id"].as_i64().expect("an id")).collect()
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_com
 fn with_openai(archive: &mut Archive, path: &str) {
     let settings =
         OpenAiSettings::new(&format!("{}{path}", archive.base), Some(kernel::Secret::new("sk-test")), "text-embedding-3-small");
-    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).unwrap().into();
+    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).expect("an embedder").into();
     archive.rewire();
 }
 
