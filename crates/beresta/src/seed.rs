@@ -42,8 +42,9 @@ pub(crate) async fn load(config: &Config, database: &Database) -> Result<SeedCre
         .context("the goals of the demo person cannot be made")?;
     let objects = platform::objects::Objects::open(&config.objects)?;
     let archive = Outside::new(config)?.knowledge(&database.db, &objects);
-    credentials.knowledge.bot_id =
-        seed_archive::load(&archive, workspace_id).await.context("the history of the demo group cannot be made")?;
+    credentials.knowledge.bot_id = seed_archive::load(&archive, workspace_id, &config.data_dir)
+        .await
+        .context("the history of the demo group cannot be made")?;
     keep(&path, &serde_json::to_string_pretty(&credentials)?)?;
     Ok(credentials)
 }

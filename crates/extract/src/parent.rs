@@ -1,6 +1,6 @@
 //! The side that stays alive: starts a child for a document, gives it the document, waits as long as it may take, and ends whatever is left of it.
 
-use std::{path::PathBuf, process::Stdio};
+use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use nix::{
     errno::Errno,
@@ -36,6 +36,11 @@ impl Extractor {
     /// A program that with these arguments does nothing but [`crate::run_child`].
     pub fn new(program: PathBuf, args: Vec<String>, limits: ExtractLimits) -> Self {
         Self { program, args, limits }
+    }
+
+    /// How long reading one document may take.
+    pub fn wall(&self) -> Duration {
+        self.limits.wall
     }
 
     /// Reads a document. Whatever it does to the child becomes a refusal; the child and everything that it started are gone when this returns

@@ -30,7 +30,11 @@ pub fn registry(knowledge: &Knowledge) -> Registry {
     let mut registry = Registry::new();
     for (name, workflow, concurrency) in TYPES {
         let knowledge = knowledge.clone();
-        let job_type = JobType::new(name).concurrency(concurrency);
+        let mut job_type = JobType::new(name).concurrency(concurrency);
+        if workflow == "WF33" {
+            // The workflow ends first, and says why.
+            job_type = job_type.timeout(workflows::takes_up_to(&knowledge) + Duration::from_mins(1));
+        }
         let attempts_max = job_type.policy.attempts_max;
         registry.register(job_type, move |job| run(knowledge.clone(), workflow, attempts_max, job));
     }
@@ -73,6 +77,19 @@ pub async fn watch_transports(knowledge: Knowledge) -> Result<(), JobError> {
                     and exists (select from core.bot_transport_config c
                                  where (c.workspace_id, c.bot_id) = (b.workspace_id, b.bot_id))";
     sqlx::query(query).execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
+    knowledge.db.wake().tell(Topic::JOBS);
+    Ok(())
+}
+
+/// How long a chunk may be without a vector before its job is taken for lost, and how many documents are asked for at once.
+const VECTORS_WAIT: Duration = Duration::from_mins(30);
+const VECTORS_BATCH: i32 = 1000;
+
+/// Vectors that are missing are asked for again: a model that is being filled goes on by itself, and a document whose job gave up comes back.
+pub async fn look_for_vectors(knowledge: Knowledge) -> Result<(), JobError> {
+    let query = sqlx::query("select knowledge.ask_for_vectors($1 * interval '1 second', $2)");
+    let query = query.bind(VECTORS_WAIT.as_secs_f64()).bind(VECTORS_BATCH);
+    query.execute(knowledge.db.pool()).await.map_err(platform::DbError::from)?;
     knowledge.db.wake().tell(Topic::JOBS);
     Ok(())
 }

@@ -80,7 +80,8 @@ pub async fn chats(db: &Db, workspace: WorkspaceId) -> Result<Vec<Value>, Proble
         db,
         workspace,
         "select jsonb_build_object('chat_id', c.chat_id, 'title', t.title, 'type', t.type, 'status', c.status, 'bot', b.name,
-                'messages', (select count(*) from tg.messages m where (m.workspace_id, m.chat_id) = (c.workspace_id, c.chat_id)),
+                'messages', (select count(*) from tg.messages m where m.workspace_id = c.workspace_id
+                                and m.chat_id = any (knowledge.chats_of(c.workspace_id, c.chat_id))),
                 'documents', (select count(*) from content.documents d
                                where (d.workspace_id, d.chat_id) = (c.workspace_id, c.chat_id)),
                 'registered_by', c.registered_by, 'registered_at', c.created_at)

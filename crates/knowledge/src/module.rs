@@ -47,6 +47,9 @@ const COLLECT_EVERY: Duration = Duration::from_mins(10);
 /// How often the words of what came and went are counted, beside the count after each document.
 const COUNT_EVERY: Duration = Duration::from_mins(1);
 
+/// How often vectors are looked for that are missing.
+const VECTORS_EVERY: Duration = Duration::from_mins(30);
+
 /// What the workflows work with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
@@ -74,7 +77,8 @@ impl Knowledge {
 }
 
 pub fn service(knowledge: &Knowledge) -> Service {
-    let (watching, collecting, counting, polling) = (knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let (watching, collecting, counting, polling, looking) =
+        (knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.clone(), knowledge.clone());
     let replies = knowledge.replies();
     let mut service = Service::default()
         .routes(http::router(knowledge.clone()))
@@ -87,6 +91,9 @@ pub fn service(knowledge: &Knowledge) -> Service {
         })
         .recurring("knowledge.count_changed_terms", COUNT_EVERY, JobType::new("knowledge.count_changed_terms"), move |_| {
             jobs::count_changed_terms(counting.clone())
+        })
+        .recurring("knowledge.look_for_vectors", VECTORS_EVERY, JobType::new("knowledge.look_for_vectors"), move |_| {
+            jobs::look_for_vectors(looking.clone())
         })
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
         .worker_at_the_door(Role::Monitor, move |door, stop| Poller::new(polling, door).run(stop))

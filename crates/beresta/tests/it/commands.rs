@@ -34,6 +34,38 @@ async fn seed_prints_the_same_credentials_every_time_and_they_work() {
 }
 
 #[tokio::test]
+async fn seed_names_a_knowledge_bot_with_its_group_and_a_history_that_is_there_once() {
+    let db = database().await;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().to_string_lossy();
+    let args = ["seed", "--json", "--database-url", &db.url, "--data-dir", &dir];
+    json(&args);
+    let knowledge = json(&args)["knowledge"].clone();
+    for key in ["secret", "bot_id", "bot_username"] {
+        assert!(knowledge[key].as_str().is_some_and(|text| text.len() > 10), "{key}: {knowledge}");
+    }
+    for key in ["group_chat_id", "member_id", "admin_id", "outsider_id", "topic_id"] {
+        assert!(knowledge[key].is_i64(), "{key}: {knowledge}");
+    }
+    let text = |query: &'static str| {
+        let pool = db.db.pool().clone();
+        async move { sqlx::query_scalar::<_, String>(query).fetch_one(&pool).await.unwrap() }
+    };
+    assert_eq!(text("select username from core.bot_transport_state").await, knowledge["bot_username"]);
+    assert_eq!(text("select bot_id::text from core.bots where serves = 'knowledge'").await, knowledge["bot_id"]);
+    assert_eq!(text("select chat_id::text from core.tenant_chats").await, knowledge["group_chat_id"].to_string());
+    let roles = "select string_agg(tg_user_id || ' ' || role, ', ' order by tg_user_id) from core.tenant_users";
+    assert_eq!(text(roles).await, format!("{} user, {} admin", knowledge["member_id"], knowledge["admin_id"]));
+    assert_eq!(text("select thread_id::text from tg.topics").await, knowledge["topic_id"].to_string());
+    assert_eq!(text("select count(*) || '' from tg.messages").await, "13");
+    let files = "select string_agg(f.file_name || case when f.blob_object_id is null then '' else ' is here' end, ', '
+                                   order by f.file_name) from tg.files f";
+    assert_eq!(text(files).await, "contract.docx is here, price-list.pdf is here");
+    assert_eq!(text("select count(*) || '' from tg.message_links where normalized_url is not null").await, "1");
+    assert_eq!(text("select status_code || '' from content.url_fetches").await, "200");
+}
+
+#[tokio::test]
 async fn lost_seed_credentials_are_replaced_and_the_old_endpoints_are_kept_disabled() {
     let db = database().await;
     let seed = || {

@@ -7,13 +7,18 @@ create or replace function knowledge.ask_for_shared(
 declare
     ctx constant jsonb := jsonb_build_object('chat_id', p_chat_id, 'visibility', p_visibility,
                                              'dm_owner_user_id', p_owner, 'message_version_id', p_version_id);
+    sent timestamptz;
     url_jobs bigint[];
     file_jobs bigint[];
 begin
+    select m.date into sent from tg.message_versions v
+      join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
+     where (v.workspace_id, v.id) = (p_workspace_id, p_version_id);
     select array_agg(t.fetch_job_id order by l.link_no) filter (where t.fetch_job_id is not null) into url_jobs
       from (select distinct on (l.normalized_url) l.* from tg.message_links l
              where (l.workspace_id, l.message_version_id) = (p_workspace_id, p_version_id)
                and l.normalized_url is not null
+               and not knowledge.is_url_forgotten(p_workspace_id, l.normalized_url, sent)
              order by l.normalized_url, l.link_no) l
       cross join lateral knowledge.take_url(p_workspace_id, l.normalized_url, ctx, p_trace_id) t;
     if (knowledge.policy_of(p_workspace_id, p_chat_id)).allow_file_download then

@@ -1,11 +1,12 @@
--- Forgets messages: their texts, versions, documents, chunks and vectors, the pages and files that nobody else shares,
--- and the raw updates that tell of them, in one transaction. What comes late does not bring them back (tg.forgotten);
--- the audit keeps that it happened and not what it was. Returns counts.
+-- Forgets messages: their texts, versions, documents, chunks and vectors, the pages and files that no other message
+-- shares, also of p_documents, and the raw updates that tell of them, in one transaction. What comes late brings them
+-- not back (tg.forgotten); the audit keeps that it happened and not what it was. Returns counts.
 create or replace function knowledge.forget_messages(
-    p_workspace_id uuid, p_message_fks bigint[], p_kind text, p_chat_id bigint, p_asked_by text
+    p_workspace_id uuid, p_message_fks bigint[], p_documents bigint[], p_kind text, p_chat_id bigint, p_asked_by text
 ) returns jsonb language plpgsql as $$
 declare
     documents bigint[];
+    names text[];
     files text[];
     urls bigint[];
     chunks int;
@@ -39,24 +40,19 @@ begin
       join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
       join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    select array_agg(distinct knowledge.author_of(p_workspace_id, m)) into names from tg.messages m
+     where m.workspace_id = p_workspace_id and m.id = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
-    pages := knowledge.drop_unreferenced(p_workspace_id, documents);
+    pages := knowledge.drop_unreferenced(p_workspace_id, documents || p_documents);
     perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
+    perform knowledge.rename_author(p_workspace_id, documents, names);
     -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
     -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.
-    with told as (
-        select x.id, bool_or(x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath) as is_own
-          from unnest(chats, numbers) f (chat_id, message_id)
-          join raw.telegram_updates x on (x.workspace_id, x.chat_id) = (p_workspace_id, f.chat_id)
-         where x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath
-         group by x.id
-    )
     update raw.telegram_updates r
        set body = case when told.is_own then '{}' else knowledge.without_quotes(r.body) end
-      from told where (r.workspace_id, r.id) = (p_workspace_id, told.id);
+      from knowledge.raw_of_messages(p_workspace_id, chats, numbers) told
+     where (r.workspace_id, r.id) = (p_workspace_id, told.raw_id);
     get diagnostics raws = row_count;
     insert into audit.forgettings (workspace_id, kind, chat_id, asked_by, counts)
     values (p_workspace_id, p_kind, p_chat_id, p_asked_by, jsonb_build_object(

@@ -1,5 +1,6 @@
 -- Forgets a page in every chat of a workspace: its documents, chunks, vectors, fetches and bytes, in one transaction.
--- The messages that link it stay. The audit keeps that it happened, not which page it was. Returns counts.
+-- The messages that link it stay, and do not bring it back when they are edited. The audit keeps that it happened, not
+-- which page it was. Returns counts.
 create or replace function knowledge.forget_url(p_workspace_id uuid, p_normalized_url text, p_asked_by text)
 returns jsonb language plpgsql as $$
 declare
@@ -9,6 +10,11 @@ declare
     documents int;
     counts jsonb;
 begin
+    -- A message that is being stored has ended before, or begins after and sees it.
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
+    insert into tg.forgotten (workspace_id, kind, chat_id, subject)
+    values (p_workspace_id, 'url', 0, hashtextextended(p_normalized_url, 0))
+    on conflict (workspace_id, kind, chat_id, subject) do update set at = platform.now();
     select u.id into url from content.urls u
      where (u.workspace_id, u.normalized_url) = (p_workspace_id, p_normalized_url) for update;
     select count(*) into chunks from kg.chunks c

@@ -25,7 +25,7 @@ begin
       order by u.id for update;
 
     -- A command is for the bot, not for the archive.
-    if coalesce(version.normalized_text, '') = '' or version.normalized_text ~ '^/[a-zA-Z]' then
+    if coalesce(version.normalized_text, '') = '' or version.is_command then
         delete from content.documents where (workspace_id, message_fk) = (p_workspace_id, p_message_fk);
     else
         insert into content.documents as d

@@ -12,14 +12,15 @@ declare
     said constant timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, sent);
     has_file constant boolean := coalesce((p_message ->> 'has_file')::boolean,
                                           p_message -> 'attachments' is distinct from '[]');
+    policy constant core.chat_policies := knowledge.policy_of(
+        p_workspace_id, knowledge.chat_now(p_workspace_id, p_chat_id));
     message tg.messages;
 begin
     if not exists (select from knowledge.audience_of(p_workspace_id, p_chat_id, p_chat_type, sender)) then
         return 'not_kept';
     elsif knowledge.is_forgotten(p_workspace_id, p_chat_id, number, sender, sent) then
         return 'forgotten';
-    elsif sent < platform.now()
-            - (knowledge.policy_of(p_workspace_id, p_chat_id)).retention_days_documents * interval '1 day' then
+    elsif sent < platform.now() - policy.retention_days_documents * interval '1 day' then
         return 'expired';
     end if;
     select * into message from tg.messages m

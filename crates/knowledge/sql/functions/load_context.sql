@@ -7,6 +7,7 @@ create or replace function knowledge.load_context(
 declare
     asker core.tenant_users;
     policy core.chat_policies;
+    of_chat constant bigint := knowledge.chat_now(p_workspace_id, p_chat_id);
 begin
     select * into asker from core.tenant_users where (workspace_id, tg_user_id) = (p_workspace_id, p_user_id);
     if not found then
@@ -15,19 +16,19 @@ begin
         return jsonb_build_object('status', 403, 'reason', 'this person is blocked');
     end if;
     if p_channel = 'group' then
-        perform from core.tenant_chats where (workspace_id, chat_id, status) = (p_workspace_id, p_chat_id, 'active');
+        perform from core.tenant_chats where (workspace_id, chat_id, status) = (p_workspace_id, of_chat, 'active');
         if not found then
             return jsonb_build_object('status', 404, 'reason', 'this chat is not registered, or it is disabled');
         end if;
         perform from tg.chat_memberships_current
-          where (workspace_id, chat_id, tg_user_id, is_member) = (p_workspace_id, p_chat_id, p_user_id, true);
+          where (workspace_id, chat_id, tg_user_id, is_member) = (p_workspace_id, of_chat, p_user_id, true);
         if not found then
             return jsonb_build_object('status', 403, 'reason', 'this person is not a member of the chat');
         end if;
     end if;
-    policy := knowledge.policy_of(p_workspace_id, p_chat_id);
+    policy := knowledge.policy_of(p_workspace_id, of_chat);
     return jsonb_build_object('ctx', jsonb_build_object(
-        'tenant_id', p_workspace_id, 'tg_user_id', p_user_id, 'chat_id', p_chat_id, 'channel', p_channel,
+        'tenant_id', p_workspace_id, 'tg_user_id', p_user_id, 'chat_id', of_chat, 'channel', p_channel,
         'visibility', p_channel, 'dm_owner_user_id', case when p_channel = 'dm' then p_user_id end,
         'role', asker.role, 'is_allowed', true, 'chat_policy', jsonb_build_object(
             'allow_url_fetch', policy.allow_url_fetch, 'allow_file_download', policy.allow_file_download,

@@ -5,10 +5,12 @@ create or replace function knowledge.read_hits(
 ) returns table (
     chunk_id bigint, document_id bigint, chunk_no int, text text, mark jsonb, doc_type text, visibility text,
     chat_id bigint, chat_type text, chat_title text, chat_username text, title text, author text, doc_date text,
-    url text, file_name text, message_fk bigint, message_id int, thread_id int, tg_user_id bigint, said_at timestamptz
+    url text, file_name text, message_fk bigint, message_id int, thread_id int, tg_user_id bigint, said_at timestamptz,
+    message_chat_id bigint
 ) language sql stable as $$
     select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title, t.username,
-           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id, m.tg_user_id, m.date
+           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id, m.tg_user_id, m.date,
+           m.chat_id
       from kg.chunks c
       join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
       left join tg.chats t on (t.workspace_id, t.chat_id) = (d.workspace_id, d.chat_id)

@@ -3,7 +3,8 @@
 create or replace function knowledge.read_neighbours(p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[])
 returns table (of_chunk bigint, place text, chunk_id bigint, author text, text text) language sql stable as $$
     with found as (
-        select c.id, c.document_id, c.chunk_no, d.chat_id, d.message_fk, m.message_id, m.thread_id, m.reply_to_message_id
+        select c.id, c.document_id, c.chunk_no, coalesce(m.chat_id, d.chat_id) as chat_id, d.message_fk,
+               m.message_id, m.thread_id, m.reply_to_message_id
           from kg.chunks c
           join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
           left join tg.messages m on (m.workspace_id, m.id) = (d.workspace_id, d.message_fk)

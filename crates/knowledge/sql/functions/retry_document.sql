@@ -21,9 +21,14 @@ begin
         return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id),
                                null, null, p_trace_id);
     end if;
+    -- Any message that shares it: the one that it was made for may have been edited or be gone.
     ctx := jsonb_build_object('chat_id', document.chat_id, 'visibility', document.visibility,
                               'dm_owner_user_id', document.dm_owner_user_id,
-                              'message_version_id', document.message_version_id);
+                              'message_version_id', (
+                                  select m.current_version_id from content.document_sources s
+                                    join tg.messages m on (m.workspace_id, m.id) = (s.workspace_id, s.message_fk)
+                                   where (s.workspace_id, s.document_id) = (p_workspace_id, document.id)
+                                   order by m.id desc limit 1));
     if document.url_id is not null then
         return ops.enqueue_job(p_workspace_id, 'knowledge.fetch_url',
                                jsonb_build_object('url_id', document.url_id, 'ctx', ctx), null, null, p_trace_id);

@@ -4,7 +4,8 @@
 create or replace function knowledge.set_policy(p_workspace_id uuid, p_chat_id bigint, p_policy jsonb)
 returns core.chat_policies language plpgsql as $$
 declare
-    policy core.chat_policies := knowledge.policy_of(p_workspace_id, p_chat_id);
+    of_chat constant bigint := knowledge.chat_now(p_workspace_id, p_chat_id);
+    policy core.chat_policies := knowledge.policy_of(p_workspace_id, of_chat);
     could constant boolean := policy.allow_embedding;
     document content.documents;
 begin
@@ -15,19 +16,24 @@ begin
        set allow_url_fetch = excluded.allow_url_fetch, allow_file_download = excluded.allow_file_download,
            allow_embedding = excluded.allow_embedding, retention_days_raw = excluded.retention_days_raw,
            retention_days_documents = excluded.retention_days_documents, updated_at = excluded.updated_at;
+    if could <> policy.allow_embedding then
+        -- Chunks are stored under the lock of their document: that has ended, or begins after and sees the policy.
+        perform from content.documents d
+          where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat) order by d.id for update;
+    end if;
     if could and not policy.allow_embedding then
         delete from kg.chunks c using content.documents d
-         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_chat_id)
+         where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat)
            and (c.workspace_id, c.document_id) = (d.workspace_id, d.id);
     elsif not could and policy.allow_embedding then
         for document in
             select * from content.documents d
-             where (d.workspace_id, d.chat_id, d.status) = (p_workspace_id, p_chat_id, 'done') order by d.id
+             where (d.workspace_id, d.chat_id, d.status) = (p_workspace_id, of_chat, 'done') order by d.id
         loop
             perform knowledge.ask_for_chunks(p_workspace_id, document, null);
         end loop;
     end if;
-    perform ops.append_journal(p_workspace_id, 'knowledge', 'policy_changed', p_chat_id::text, null, to_jsonb(policy));
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'policy_changed', of_chat::text, null, to_jsonb(policy));
     return policy;
 exception
     when check_violation or not_null_violation or invalid_text_representation or numeric_value_out_of_range then

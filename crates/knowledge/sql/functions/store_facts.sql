@@ -14,6 +14,12 @@ declare
                                      'created_jobs', jsonb_build_object('url_jobs', '[]'::jsonb, 'file_jobs',
                                          '[]'::jsonb),
                                      'kept', false);
+    was_forgotten boolean;
+    -- People in it who were forgotten.
+    gone bigint[];
+    person bigint;
+    told constant timestamptz := coalesce((p_facts ->> 'at')::timestamptz, platform.now());
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
     audience record;
 begin
     if of_chat is null then
@@ -24,18 +30,24 @@ begin
                                        (p_facts #>> '{press,turn_id}')::bigint, (p_facts #>> '{press,is_useful}')::boolean);
         return said;
     end if;
-    -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
-    if message #>> '{command,name}' = 'forget' then
+    -- Nothing is stored while something is forgotten (knowledge.forget) or a chat moves; /forget itself is both.
+    if message #>> '{command,name}' = 'forget' or nullif(p_facts -> 'migration', 'null') is not null then
         perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     else
         perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
     end if;
-    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
-    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
-            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
+    was_forgotten := message is not null and knowledge.is_forgotten(
+        p_workspace_id, of_chat, (message ->> 'message_id')::int, (message ->> 'tg_user_id')::bigint,
+        (message ->> 'date')::timestamptz);
+    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here, told_at)
+    values (p_workspace_id, of_chat, chat ->> 'type', case when not was_forgotten then chat ->> 'title' end,
+            case when not was_forgotten then chat ->> 'username' end,
+            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false),
+            told)
     on conflict (workspace_id, chat_id) do update
        set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
-           bot_is_here = excluded.bot_is_here, seen_at = platform.now();
+           bot_is_here = excluded.bot_is_here, told_at = excluded.told_at, seen_at = platform.now()
+     where not was_forgotten and (c.told_at is null or c.told_at <= excluded.told_at);
     if nullif(p_facts -> 'migration', 'null') is not null then
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
@@ -50,9 +62,24 @@ begin
     if audience.visibility is null then
         return said;
     end if;
-    if message is not null and knowledge.is_forgotten(p_workspace_id, of_chat, (message ->> 'message_id')::int,
-            (message ->> 'tg_user_id')::bigint, (message ->> 'date')::timestamptz) then
+    if was_forgotten then
+        -- That a person came or went is still true: access is judged by it.
+        perform knowledge.store_members(p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), (
+            select coalesce(jsonb_agg(m), '[]') from jsonb_array_elements(p_facts -> 'members') m
+             where m ->> 'source' <> 'message'));
         return said || '{"forgotten": true}';
+    end if;
+    gone := array_remove(knowledge.people_forgotten(p_workspace_id, p_payload, p_facts -> 'users'),
+                         (message ->> 'tg_user_id')::bigint);
+    if gone <> '{}' then
+        if (message #>> '{forward_origin,tg_user_id}')::bigint = any (gone) then
+            message := message || jsonb_build_object(
+                'forward_origin', (message -> 'forward_origin') - '{name,signature}'::text[]);
+        end if;
+        foreach person in array gone loop
+            p_payload := knowledge.without_names(p_payload, person);
+            message := knowledge.without_names(message, person);
+        end loop;
     end if;
     insert into tg.users as u (workspace_id, tg_user_id, is_bot, first_name, last_name, username, language_code)
     select distinct on (p.tg_user_id) p_workspace_id, p.tg_user_id, coalesce(p.is_bot, false), p.first_name,
@@ -60,24 +87,26 @@ begin
            p.username, p.language_code
       from jsonb_to_recordset(p_facts -> 'users')
            as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
+     where p.tg_user_id <> all (gone) and p.first_name is not null
      order by p.tg_user_id
     on conflict (workspace_id, tg_user_id) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,
            language_code = coalesce(excluded.language_code, u.language_code), seen_at = platform.now();
-    perform knowledge.store_members(p_workspace_id, of_chat, p_facts -> 'members');
+    perform knowledge.store_members(
+        p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), p_facts -> 'members');
     if nullif(p_facts -> 'topic', 'null') is not null then
-        insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
-        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',
-                p_facts #>> '{topic,state}' = 'closed')
-        on conflict (workspace_id, chat_id, thread_id) do update
-           set name = coalesce(excluded.name, t.name), is_closed = excluded.is_closed, seen_at = platform.now();
+        perform knowledge.store_topic(p_workspace_id, of_chat, p_facts -> 'topic', told);
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        perform knowledge.await_turn_at_message(p_workspace_id, of_chat, pinned);
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+    end if;
     if message is not null then
         said := said || '{"kept": true}' || knowledge.store_message(
-            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
-                p_trace_id);
+            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id,
+            message || jsonb_build_object('update_id', p_facts -> 'update_id', 'pins_message_id', pinned), p_payload,
+            p_trace_id);
         perform knowledge.take_question(p_workspace_id, p_bot_id, p_facts, (said ->> 'message_fk')::bigint,
                                         (said ->> 'message_version_id')::bigint, p_trace_id);
     end if;

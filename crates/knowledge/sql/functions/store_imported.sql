@@ -10,9 +10,13 @@ declare
     of_chat constant bigint := (chat ->> 'chat_id')::bigint;
     message jsonb := p_facts -> 'message';
     file constant jsonb := message -> 'attachments' -> 0;
-    verdict constant text := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
+    verdict text;
     audience record;
 begin
+    -- Nothing is stored while something is forgotten: forgetting has ended, or begins after and sees the message.
+    perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
+    verdict := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
     if verdict not in ('new', 'newer') then
         return verdict;
     end if;
@@ -40,8 +44,12 @@ begin
         values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}')
         on conflict do nothing;
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        -- Takes no turn at it: a batch has the turns of messages with higher numbers already.
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+        message := message || jsonb_build_object('pins_message_id', pinned);
+    end if;
     if message ->> 'thread_id' is null then
         -- The beginning of the topic, or what it answers to, came with an update or another export.
         message := message || jsonb_build_object('thread_id', coalesce(

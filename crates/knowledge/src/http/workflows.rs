@@ -1,13 +1,16 @@
 //! `POST /api/workflows/{name}`: the contract's input in, its envelope out, and its `status_code` as the status.
 
+use std::time::Duration;
+
 use axum::{
     Extension,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use kernel::{Correlation, Envelope, EnvelopeMeta, Kind, Problem, TraceId, WorkspaceId, new_id};
-use platform::http::{Ctx, Failure, Json, Path};
-use serde_json::Value;
+use kernel::{Correlation, Envelope, EnvelopeMeta, Kind, Problem, TraceId, WorkspaceId, new_id, redact};
+use platform::http::{Ctx, Failure, Json, Path, take_up_to};
+use serde_json::{Value, json};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::{
@@ -23,25 +26,57 @@ pub(super) async fn run_workflow(
     ctx: Ctx,
     Extension(knowledge): Extension<Knowledge>,
     Path(name): Path<String>,
-    Json(body): Json<Value>,
-) -> Result<Response, Failure> {
-    ctx.require(scopes::RUN)?;
+    body: Result<Json<Value>, Failure>,
+) -> Response {
     let workspace = ctx.principal.workspace_id;
     let is_handler = name == "WF99";
-    if !is_handler && !NAMES.contains(&name.as_str()) {
-        return Err(Problem::not_found("workflow").into());
-    }
-    let input = if is_handler { &body["ctx"] } else { &body["req"] };
-    let meta = meta(&name, input, &ctx.trace_id, workspace);
-    let done = match of_workspace(input, workspace) {
+    let body = body.map(|Json(body)| body).map_err(|Failure(problem)| problem);
+    let mut input = body.as_ref().map_or(Value::Null, |body| if is_handler { &body["ctx"] } else { &body["req"] }.clone());
+    let meta = meta(&redact::snippet(&name, NAME_CHARS_MAX), &input, &ctx.trace_id, workspace);
+    let done = match judge(&ctx, &name, body, &input) {
         Err(problem) => Err(problem),
-        Ok(()) if is_handler => Err(workflows::handle_error(&knowledge, workspace, &body).await),
-        Ok(()) => {
+        Ok(body) if is_handler => Err(workflows::handle_error(&knowledge, workspace, &body).await),
+        Ok(_) => {
             let trace = meta.correlation.trace_id.as_ref().map(ToString::to_string);
-            workflows::run(&knowledge, &name, Request { workspace, req: input.clone(), trace, is_last_attempt: false }).await
+            input["correlation_id"] = json!(meta.correlation.correlation_id);
+            run_to_the_end(knowledge, name, Request { workspace, req: input, trace, is_last_attempt: false }).await
         }
     };
-    Ok(respond(done, meta))
+    respond(done, meta)
+}
+
+/// Everything that is refused before a workflow runs; the body that may be worked on.
+fn judge(ctx: &Ctx, name: &str, body: Result<Value, Problem>, input: &Value) -> Result<Value, Problem> {
+    ctx.require(scopes::RUN)?;
+    if name != "WF99" && !NAMES.contains(&name) {
+        return Err(Problem::not_found("workflow"));
+    }
+    let body = body?;
+    of_workspace(input, ctx.principal.workspace_id)?;
+    let correlation = &input["correlation_id"];
+    if !correlation.is_null() && correlation.as_str().is_none_or(|text| text.parse::<Uuid>().is_err()) {
+        return Err(Problem::validation("correlation_id", "`correlation_id` is a UUID, or is left out"));
+    }
+    Ok(body)
+}
+
+/// A name that is no workflow's comes back in the envelope.
+const NAME_CHARS_MAX: usize = 50;
+
+/// A document may take as long as its job may; a caller that waits no longer finds the work done all the same.
+const TAKES_UP_TO: Duration = Duration::from_mins(30);
+
+/// Runs on a task of its own: what was begun is not cut off in the middle when the caller goes away.
+async fn run_to_the_end(knowledge: Knowledge, name: String, request: Request) -> Result<Value, Problem> {
+    take_up_to(TAKES_UP_TO);
+    let work = async move { workflows::run(&knowledge, &name, request).await };
+    match tokio::spawn(work.in_current_span()).await {
+        Ok(done) => done,
+        Err(error) => {
+            tracing::error!(%error, "knowledge.workflow_panicked");
+            Err(Problem::internal())
+        }
+    }
 }
 
 /// A workspace that is not the token's does not exist for its holder.

@@ -2,6 +2,7 @@
 //! one whose identity cannot be read (chat, message, time) is refused with the name of the field, never with its content.
 
 mod content;
+mod rich;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,8 @@ impl std::fmt::Display for UnreadableUpdate {
 pub struct UpdateFacts {
     pub update_id: i64,
     pub kind: String,
+    /// When it was true: the time of the message, of its edit, or of the event.
+    pub at: Option<String>,
     pub chat: Option<Value>,
     pub users: Vec<Value>,
     pub message: Option<Value>,
@@ -40,7 +43,7 @@ const MESSAGES: [&str; 4] = ["message", "edited_message", "channel_post", "edite
 const MEMBERS: [&str; 2] = ["chat_member", "my_chat_member"];
 
 /// Service messages that change nothing here.
-const OTHER_SERVICE: [&str; 12] = [
+const OTHER_SERVICE: [&str; 14] = [
     "group_chat_created",
     "supergroup_chat_created",
     "channel_chat_created",
@@ -53,6 +56,8 @@ const OTHER_SERVICE: [&str; 12] = [
     "video_chat_participants_invited",
     "boost_added",
     "general_forum_topic_hidden",
+    "checklist_tasks_done",
+    "checklist_tasks_added",
 ];
 const MEMBER_STATUSES: [&str; 6] = ["creator", "administrator", "member", "restricted", "left", "kicked"];
 
@@ -75,6 +80,7 @@ pub fn read(update: &Value) -> Result<UpdateFacts, UnreadableUpdate> {
         "is_forum": chat["is_forum"].as_bool().unwrap_or(false),
     }));
     let date = time(&body["date"]).ok_or_else(|| missing("date"))?;
+    facts.at = Some(date.clone());
     facts.add_user(&body["from"]);
     if MEMBERS.contains(kind) {
         let (old, new) = (&body["old_chat_member"], &body["new_chat_member"]);
@@ -115,9 +121,10 @@ impl UpdateFacts {
             value => Some(time(value).ok_or_else(|| missing("edit_date"))?),
         };
         let at = edited.as_deref().unwrap_or(date);
+        self.at = Some(at.to_owned());
         let is_post = kind.ends_with("channel_post");
         let sender_chat = body["sender_chat"]["id"].as_i64();
-        let sender = body["from"]["id"].as_i64().filter(|_| !is_post && sender_chat.is_none());
+        let sender = user_of(body).filter(|_| !is_post);
         let service = self.read_service(body, chat_id, date);
         // Whoever writes in a group is in it. Not so for a post of a linked channel, or of whoever speaks as the group.
         if let Some(user) = sender
@@ -137,6 +144,7 @@ impl UpdateFacts {
             "tg_user_id": sender, "sender_chat_id": sender_chat,
             "thread_id": number32(&body["message_thread_id"]).filter(|_| body["is_topic_message"] == true),
             "reply_to_message_id": number32(&body["reply_to_message"]["message_id"]),
+            "reply_to_user_id": user_of(&body["reply_to_message"]),
             "media_group_id": body["media_group_id"].as_str(), "forward_origin": origin, "service": service,
         });
         for (field, value) in content::read(body) {
@@ -228,6 +236,11 @@ fn is_member(member: &Value) -> bool {
         Some("restricted") => member["is_member"].as_bool().unwrap_or(false),
         _ => false,
     }
+}
+
+/// The person who sent a message. What is sent for a chat has a person only as a stand-in.
+fn user_of(message: &Value) -> Option<i64> {
+    message["from"]["id"].as_i64().filter(|_| message["sender_chat"]["id"].as_i64().is_none())
 }
 
 fn missing(field: &str) -> UnreadableUpdate {

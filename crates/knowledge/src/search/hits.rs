@@ -86,6 +86,8 @@ pub(super) struct HitRow {
     message_id: Option<i32>,
     thread_id: Option<i32>,
     said_at: Option<SqlTimestamp>,
+    /// The chat in which its number counts: a group that became a supergroup has another one by now.
+    message_chat_id: Option<i64>,
 }
 
 pub(super) async fn read(
@@ -211,7 +213,9 @@ impl HitRow {
     fn source(&self) -> SourceRef {
         let link = match &self.url {
             Some(url) => Some(url.clone()),
-            None => message_link(self.chat_id, self.chat_username.as_deref(), self.thread_id, self.message_id),
+            None => self.message_chat_id.and_then(|chat| {
+                message_link(chat, self.chat_username.as_deref(), self.thread_id, self.message_id)
+            }),
         };
         SourceRef {
             kind: self.doc_type.clone(),

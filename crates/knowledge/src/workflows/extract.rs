@@ -4,13 +4,20 @@ use std::time::Duration;
 
 use extract::{ExtractedText, Refusal, RefusalReason, Source};
 use kernel::{Kind, Problem};
-use llm::Audio;
-use platform::{DbError, wake::Topic};
+use llm::{Audio, TRANSCRIBE_TIMEOUT};
+use platform::{DbError, objects, wake::Topic};
 use serde_json::{Value, json};
 use sqlx::FromRow;
 
 use super::{Request, refused};
 use crate::{Knowledge, model::chunking::token_count};
+
+/// How long one attempt may take: reading, and if it is a recording then transcribing, each with a limit of its own.
+pub(crate) fn takes_up_to(knowledge: &Knowledge) -> Duration {
+    knowledge.extractor.wall() + TRANSCRIBE_TIMEOUT + Duration::from_mins(1)
+}
+
+const GONE: &str = "its bytes are not in object storage any more; share it again";
 
 /// When a document that waits for a program of the machine is tried again.
 const WAIT: Duration = Duration::from_hours(1);
@@ -59,21 +66,53 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
             "the bytes of the document are not here yet; fetch or download it first",
         ));
     };
-    let bytes = knowledge.objects.get(request.workspace, key).await?;
+    let bytes = match knowledge.objects.get(request.workspace, key).await {
+        Ok(bytes) => bytes,
+        // A 404 would look as if the document were gone, and it would wait for ever.
+        Err(objects::Error::NotFound(_)) => {
+            let outcome = ExtractionEnd::Unreadable(GONE.to_owned());
+            return store(knowledge, &request, document_id, found.version, outcome).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
     let source =
         Source { bytes: &bytes, mime: found.mime.as_deref(), file_name: found.file_name.as_deref(), url: found.url.as_deref() };
-    let outcome = match knowledge.extractor.extract(source).await {
-        Ok(text) => ExtractionEnd::Text(Box::new(text)),
-        Err(Refusal { reason: RefusalReason::Audio, .. }) => transcribe(knowledge, &request, &found, &bytes).await?,
-        Err(Refusal { reason: RefusalReason::NoOcr, message }) => ExtractionEnd::Waits(message),
-        Err(Refusal { reason: RefusalReason::Unavailable, message }) if !request.is_last_attempt => {
-            let mut problem = Problem::new(503, Kind::Unavailable, "knowledge.extractor", message);
-            problem.retryable = true;
-            return Err(problem);
-        }
-        Err(refusal) => ExtractionEnd::Unreadable(refusal.message),
+    let limit = takes_up_to(knowledge);
+    let outcome = match tokio::time::timeout(limit, read(knowledge, &request, &found, source)).await {
+        Ok(outcome) => outcome?,
+        Err(_elapsed) => give_up_or_retry(&request, "knowledge.extractor", too_long(limit))?,
     };
     store(knowledge, &request, document_id, found.version, outcome).await
+}
+
+fn too_long(limit: Duration) -> String {
+    format!("reading the document took more than the {} minutes that one may take", limit.as_secs() / 60)
+}
+
+async fn read(
+    knowledge: &Knowledge,
+    request: &Request,
+    found: &Extractable,
+    source: Source<'_>,
+) -> Result<ExtractionEnd, Problem> {
+    let bytes = source.bytes;
+    match knowledge.extractor.extract(source).await {
+        Ok(text) => Ok(ExtractionEnd::Text(Box::new(text))),
+        Err(Refusal { reason: RefusalReason::Audio, .. }) => transcribe(knowledge, request, found, bytes).await,
+        Err(Refusal { reason: RefusalReason::NoOcr, message }) => Ok(ExtractionEnd::Waits(message)),
+        Err(Refusal { reason: RefusalReason::Unavailable, message }) => give_up_or_retry(request, "knowledge.extractor", message),
+        Err(refusal) => Ok(ExtractionEnd::Unreadable(refusal.message)),
+    }
+}
+
+/// What may go better at the next attempt. After the last one the document says why it has no text.
+fn give_up_or_retry(request: &Request, code: &'static str, message: String) -> Result<ExtractionEnd, Problem> {
+    if request.is_last_attempt {
+        return Ok(ExtractionEnd::Unreadable(message));
+    }
+    let mut problem = Problem::new(503, Kind::Unavailable, code, message);
+    problem.retryable = true;
+    Err(problem)
 }
 
 async fn store(

@@ -81,9 +81,12 @@ async fn store(
                 let mime = page.content_type.as_deref();
                 stored = Some(StoredBytes::put(knowledge, request.workspace, page.body.clone(), mime).await?);
             }
+            // A page that is another one now, and has no tag of its own, must not be asked for by that of the old one.
+            let before = begun.fetch_id.filter(|_| is_unchanged).and(Some(begun));
+            let etag = page.etag.as_ref().or(before.and_then(|before| before.etag.as_ref()));
+            let last_modified = page.last_modified.as_ref().or(before.and_then(|before| before.last_modified.as_ref()));
             json!({
-                "status_code": page.status, "final_url": page.final_url, "etag": page.etag.as_ref().or(begun.etag.as_ref()),
-                "last_modified": page.last_modified.as_ref().or(begun.last_modified.as_ref()),
+                "status_code": page.status, "final_url": page.final_url, "etag": etag, "last_modified": last_modified,
                 "content_type": page.content_type, "bytes": stored.as_ref().map(|stored| stored.bytes),
                 "unchanged_id": begun.fetch_id.filter(|_| is_unchanged),
             })

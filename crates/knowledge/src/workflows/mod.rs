@@ -18,6 +18,7 @@ mod url;
 
 pub(crate) use embed::{embed_missing, fill_model, put_model, vector_text};
 pub use errors::handle as handle_error;
+pub(crate) use extract::takes_up_to;
 pub(crate) use ingest::take;
 pub(crate) use process::read_facts;
 pub(crate) use transport::bot_access;
@@ -116,12 +117,10 @@ pub(crate) fn number(value: &Value) -> Option<Option<i64>> {
 
 /// Refuses what the policy of the chat does not allow, also to a job that was made before the policy was.
 async fn allow(knowledge: &Knowledge, request: &Request, ctx: &Value, policy: &str, words: &str) -> Result<(), Problem> {
-    let query = "select coalesce((to_jsonb(knowledge.policy_of($1, coalesce($2, $3))) ->> $4)::boolean, false)";
-    let query = sqlx::query_scalar(query)
-        .bind(request.workspace.uuid())
-        .bind(ctx["chat_id"].as_i64())
-        .bind(ctx["dm_owner_user_id"].as_i64())
-        .bind(policy);
+    // A private chat has the id of its person, whatever chat the caller names beside it.
+    let chat = if ctx["visibility"] == "dm" { &ctx["dm_owner_user_id"] } else { &ctx["chat_id"] };
+    let query = "select coalesce((to_jsonb(knowledge.policy_of($1, knowledge.chat_now($1, $2))) ->> $3)::boolean, false)";
+    let query = sqlx::query_scalar(query).bind(request.workspace.uuid()).bind(chat.as_i64()).bind(policy);
     let is_allowed: bool = query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?;
     if is_allowed { Ok(()) } else { Err(Problem::new(403, Kind::Auth, "knowledge.policy", words)) }
 }

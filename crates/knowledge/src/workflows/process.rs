@@ -15,6 +15,8 @@ use crate::{
 
 /// What a message repeats of another one: that other one may be forgotten, so it is not kept here.
 const QUOTED: [&str; 4] = ["reply_to_message", "pinned_message", "external_reply", "quote"];
+/// Service messages that repeat the message with the checklist.
+const OF_CHECKLISTS: [&str; 2] = ["checklist_tasks_done", "checklist_tasks_added"];
 
 pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value, Problem> {
     if let Some(raw_id) = request.optional_number("raw_id")? {
@@ -73,6 +75,11 @@ pub(crate) fn read_facts(update: &Value) -> Result<(Value, Value), String> {
     let mut payload = update[kind.as_str()].clone();
     if let Some(message) = payload.as_object_mut() {
         message.retain(|key, _| !QUOTED.contains(&key.as_str()));
+        for change in OF_CHECKLISTS {
+            if let Some(change) = message.get_mut(change).and_then(Value::as_object_mut) {
+                change.remove("checklist_message");
+            }
+        }
     }
     Ok((facts, payload))
 }

@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use llm::{OpenAiAudioOptions, OpenAiSettings, OpenAiTranscriber};
 use serde_json::{Value, json};
+use testkit::http::ask;
 
 use crate::world::{Archive, GROUP, MEMBER, said};
 
@@ -64,6 +65,52 @@ async fn the_contract_of_the_downloader_and_it_again() {
     assert_eq!((&again["document_id"], &again["blob_object_id"]), (&first["document_id"], &first["blob_object_id"]));
     assert_eq!((archive.count("content.blob_objects").await, archive.count("content.documents").await), (1, 1));
     let (status, _) = archive.call("WF32", json!({ "file_id": "x", "file_unique_id": "nobody", "ctx": ctx })).await;
+    assert_eq!(status, 404);
+}
+
+#[tokio::test]
+async fn a_document_whose_bytes_are_lost_ends_with_a_reason() {
+    let archive = Archive::new().await;
+    let file = archive.file("document", "a.txt", "text/plain", bytes("Ведомость")).await;
+    let stored = archive.process(&shared(1, &file)).await;
+    let ctx = json!({ "chat_id": GROUP, "visibility": "group", "message_version_id": stored["message_version_id"] });
+    let req = json!({ "file_id": file["file_id"], "file_unique_id": file["file_unique_id"], "ctx": ctx });
+    let document = archive.data("WF32", req).await["document_id"].clone();
+    let key = archive.ask("(select object_key from content.blob_objects)").await;
+    archive.knowledge.objects.delete(archive.workspace, key.as_str().unwrap()).await.unwrap();
+    assert_eq!(archive.data("WF33", json!({ "document_id": document })).await["status"], "error");
+    assert!(archive.documents().await[0].1.as_ref().unwrap().contains("object storage"));
+}
+
+#[tokio::test]
+async fn a_file_is_tried_again_for_a_message_that_still_shares_it() {
+    let archive = Archive::new().await;
+    let file = archive.file("document", "a.txt", "text/plain", bytes("Ведомость")).await;
+    let reference = archive.ask("(select secret_ref from core.bots)").await;
+    archive.run("update core.bots set secret_ref = 'file:/nowhere'").await;
+    archive.process(&shared(1, &file)).await;
+    archive.process(&shared(2, &file)).await;
+    archive.work().await;
+    archive.advance(7 * 86400);
+    for _ in 0..20 {
+        archive.work().await;
+        archive.advance(86400);
+    }
+    assert_eq!(archive.documents().await[0].0, "error");
+    // The message that it was made for is forgotten; the other one is there.
+    archive.ask(&format!("knowledge.forget('{}', 'message', {GROUP}, 1, null, 'test')", archive.workspace.uuid())).await;
+    archive.run(&format!("update core.bots set secret_ref = '{}'", reference.as_str().unwrap())).await;
+    let document = archive.ask("(select id from content.documents where doc_type = 'file')").await;
+    let writer = archive.token(&["write"]).await;
+    let path = format!("/api/knowledge/documents/{document}/retry");
+    let (status, answer) = ask(&archive.router, Some(&writer), "POST", &path, None).await;
+    assert_eq!(status, 200, "{answer}");
+    archive.work().await;
+    assert_eq!(archive.documents().await, [("done".to_owned(), None)]);
+    assert_eq!(archive.texts().await, ["Ведомость"]);
+    let (status, _) = ask(&archive.router, Some(&writer), "POST", &path, None).await;
+    assert_eq!(status, 409, "it has its text");
+    let (status, _) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/documents/0/retry", None).await;
     assert_eq!(status, 404);
 }
 

@@ -56,6 +56,38 @@ async fn an_admin_registers_a_chat_by_a_command_and_what_is_said_from_then_on_is
 }
 
 #[tokio::test]
+async fn a_command_that_comes_again_or_late_does_not_undo_a_later_one() {
+    let archive = Archive::new().await;
+    let status = format!("select status from core.tenant_chats where chat_id = {NEW}");
+    let register = command(1, NEW, ADMIN, "/register", None);
+    archive.process(&register).await;
+    archive.process(&command(2, NEW, ADMIN, "/unregister", None)).await;
+    archive.process(&register).await;
+    assert_eq!(archive.list(&status).await, [json!("disabled")]);
+    // In any order.
+    archive.process(&command(4, NEW, ADMIN, "/register", None)).await;
+    archive.process(&command(3, NEW, ADMIN, "/unregister", None)).await;
+    assert_eq!(archive.list(&status).await, [json!("active")]);
+    let other = NEW - 1;
+    archive.process(&command(6, other, ADMIN, "/unregister", None)).await;
+    archive.process(&command(5, other, ADMIN, "/register", None)).await;
+    archive.process(&command(7, other, MEMBER, "не сохраняется", None)).await;
+    assert_eq!(archive.ask(&format!("(select count(*) from tg.messages where chat_id = {other})")).await, 0);
+    let journal = archive.list("select action from ops.journal where subject like '-1009%' order by id").await;
+    assert_eq!(journal, [json!("chat_registered"), json!("chat_disabled"), json!("chat_registered")]);
+}
+
+#[tokio::test]
+async fn a_forget_that_comes_again_is_not_written_down_twice() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "забудется")).await;
+    let forget = command(2, GROUP, MEMBER, "/forget", Some(1));
+    archive.process(&forget).await;
+    archive.process(&forget).await;
+    assert_eq!(archive.count("audit.forgettings").await, 1);
+}
+
+#[tokio::test]
 async fn the_author_or_an_admin_forgets_a_message_by_answering_it_and_nobody_else() {
     let archive = Archive::new().await;
     for (id, text) in [(1, "первое"), (2, "второе"), (3, "третье")] {
@@ -73,6 +105,36 @@ async fn the_author_or_an_admin_forgets_a_message_by_answering_it_and_nobody_els
     assert_eq!(archive.texts().await, ["третье"]);
     let answers = said_in(&archive, GROUP).await;
     assert_eq!(answers.iter().filter(|text| *text == "Забыто.").count(), 2, "{answers:?}");
+}
+
+#[tokio::test]
+async fn an_author_who_is_not_on_the_allowlist_forgets_what_was_kept_of_them_and_nothing_else() {
+    let archive = Archive::new().await;
+    let mut own = message(1, 1, "сказано гостем");
+    own["message"]["from"] = json!({ "id": OUTSIDER, "is_bot": false, "first_name": "Гость" });
+    archive.process(&own).await;
+    archive.process(&message(2, 2, "сказано своим")).await;
+    archive.work().await;
+    archive.process(&command(10, GROUP, OUTSIDER, "/forget", Some(2))).await;
+    assert_eq!(archive.texts().await, ["сказано гостем", "сказано своим"]);
+    archive.process(&command(11, GROUP, OUTSIDER, "/forget", Some(1))).await;
+    assert_eq!(archive.texts().await, ["сказано своим"]);
+    assert!(said_in(&archive, GROUP).await.contains(&"Забыто.".to_owned()));
+    // A blocked person is an author too.
+    archive.run(&format!("update core.tenant_users set role = 'blocked' where tg_user_id = {MEMBER}")).await;
+    archive.process(&command(12, GROUP, MEMBER, "/forget", Some(2))).await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn an_author_forgets_a_message_whose_update_has_not_come_yet() {
+    let archive = Archive::new().await;
+    let mut forget = command(2, GROUP, MEMBER, "/forget", Some(1));
+    forget["message"]["reply_to_message"]["from"] = json!({ "id": MEMBER, "is_bot": false, "first_name": "Анна" });
+    archive.process(&forget).await;
+    archive.process(&message(1, 1, "передумала")).await;
+    archive.work().await;
+    assert_eq!(archive.texts().await, [] as [&str; 0]);
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! The envelopes over HTTP, and the workflows that are not about one message.
 
+use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 use testkit::http::ask;
 use uuid::Uuid;
 
-use crate::world::{Archive, GROUP, message};
+use crate::world::{Archive, GROUP, MEMBER, WAITS, message};
 
 #[tokio::test]
 async fn a_success_has_the_envelope_of_the_contract() {
@@ -44,7 +45,50 @@ async fn a_token_without_the_scope_workflows_is_refused() {
 #[tokio::test]
 async fn a_workflow_that_is_not_there_is_a_404() {
     let archive = Archive::new().await;
-    assert_eq!(archive.call("WF77", json!({})).await.0, 404);
+    let (status, body) = archive.call("WF77", json!({})).await;
+    assert_eq!((status, &body["meta"]["source"], &body["error"]["kind"]), (404, &json!("WF77"), &json!("unknown")), "{body}");
+}
+
+#[tokio::test]
+async fn what_is_refused_before_the_workflow_runs_has_its_envelope_too() {
+    let archive = Archive::new().await;
+    let token = archive.token.expose();
+    let send = async |content_type: &str, body: String| {
+        let request = Request::post("/api/workflows/WF40")
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", content_type)
+            .body(Body::from(body));
+        let reply = testkit::http::send(&archive.router, request.unwrap()).await;
+        (reply.status, reply.json())
+    };
+    let large = json!({"req": {"tenant_id": archive.workspace.uuid(), "text": "a".repeat(2 << 20)}}).to_string();
+    for (content_type, sent, expected) in
+        [("application/json", "{".to_owned(), 400), ("text/plain", "{}".to_owned(), 415), ("application/json", large, 413)]
+    {
+        let (status, body) = send(content_type, sent).await;
+        assert_eq!((status, &body["meta"]["source"]), (expected, &json!("WF40")), "{body}");
+        let kind = body["error"]["kind"].as_str().unwrap();
+        assert!(["db", "upstream", "auth", "rate_limit", "unknown"].contains(&kind), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_loaded_context_has_the_correlation_id_of_its_envelope_and_a_text_that_is_none_is_refused() {
+    let archive = Archive::new().await;
+    let asked = json!({"tg_user_id": MEMBER, "channel": "dm"});
+    let (_, body) = archive.call("WF00c", asked.clone()).await;
+    let correlation = &body["meta"]["correlation"]["correlation_id"];
+    assert_eq!(&body["data"]["ctx"]["correlation_id"], correlation, "{body}");
+    let mut given = asked.clone();
+    given["correlation_id"] = json!("6f1f8a5e-7a4c-4d53-9a53-5a3f6f0d7a11");
+    let (_, body) = archive.call("WF00c", given.clone()).await;
+    assert_eq!(body["data"]["ctx"]["correlation_id"], given["correlation_id"]);
+    assert_eq!(body["meta"]["correlation"]["correlation_id"], given["correlation_id"]);
+    for odd in [json!("no uuid"), json!(5)] {
+        given["correlation_id"] = odd;
+        let (status, body) = archive.call("WF00c", given.clone()).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (422, &json!("correlation_id")), "{body}");
+    }
 }
 
 #[tokio::test]
@@ -116,5 +160,110 @@ async fn wf60_forgets_raw_and_documents_by_their_own_clocks() {
     assert_eq!((&counts["raw_updates"], &counts["messages"]), (&json!(0), &json!(1)), "{counts}");
     for table in ["tg.messages", "tg.message_versions", "content.documents", "kg.chunks"] {
         assert_eq!(archive.count(table).await, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn wf60_takes_pages_and_files_along_in_as_many_batches_as_it_needs() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", json!({ "body": "<p>Страница о берестяных коробах и лукошках для ягод.</p>" })).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    // A page without a message goes by its own age.
+    let lone = archive.page("b", json!({ "body": "<p>Ещё одна страница о берестяных коробах и лукошках.</p>" })).await;
+    let ctx = json!({ "chat_id": GROUP, "visibility": "group" });
+    let taken = archive.data("WF30", json!({ "url": lone, "ctx": ctx })).await;
+    archive.data("WF31", json!({ "url_id": taken["url_id"], "ctx": ctx })).await;
+    archive.run("update content.documents set created_at = platform.now() - interval '3651 days'").await;
+    archive
+        .run(&format!(
+            "insert into tg.messages (workspace_id, chat_id, message_id, kind, date)
+             select '{}', {GROUP}, n, 'message', platform.now() from generate_series(1000, 2200) n",
+            archive.workspace.uuid()
+        ))
+        .await;
+    archive.run("update tg.messages set date = platform.now() - interval '3651 days'").await;
+    let counts = archive.data("WF60", json!({ "chat_id": GROUP })).await;
+    assert_eq!((&counts["messages"], &counts["lone_documents"]), (&json!(1202), &json!(1)), "{counts}");
+    for table in ["tg.messages", "content.documents", "content.urls", "content.blob_objects"] {
+        assert_eq!(archive.count(table).await, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn wf40_refuses_a_document_without_a_text_and_sizes_that_cannot_be() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "слова")).await;
+    let document = archive.ask("(select id from content.documents)").await;
+    assert_eq!(archive.call("WF40", json!({ "document_id": 999 })).await.0, 404);
+    for chunking in [
+        json!({ "max_chars": 99 }),
+        json!({ "max_chars": 8001 }),
+        json!({ "max_chars": 200, "overlap": 100 }),
+        json!({ "max_chars": "many" }),
+        json!({ "overlap": -1 }),
+    ] {
+        let (status, body) = archive.call("WF40", json!({ "document_id": document, "chunking": chunking })).await;
+        assert_eq!((status, &body["error"]["details"]["field"]), (422, &json!("chunking")), "{body}");
+    }
+    archive.run("update content.documents set status = 'pending', text = null").await;
+    assert_eq!(archive.call("WF40", json!({ "document_id": document })).await.0, 409);
+}
+
+#[tokio::test]
+async fn wf90_counts_a_job_that_failed_and_refuses_a_limit_that_cannot_be() {
+    let archive = Archive::new().await;
+    let url = archive.page("shaky", json!({ "status": 503, "times": 1 })).await;
+    archive.process(&message(1, 1, &url)).await;
+    let ran = archive.work().await;
+    assert_eq!(ran["failed"], 1, "{ran}");
+    assert_eq!(ran["picked"].as_i64(), ran["succeeded"].as_i64().map(|succeeded| succeeded + 1), "{ran}");
+    assert_eq!(archive.ask("(select count(*) from ops.job_runs where outcome <> 'succeeded')").await, 1);
+    for odd in [json!({ "limit": 0 }), json!({ "limit": 1001 }), json!({ "limit": "x" }), json!({ "worker_id": "" })] {
+        assert_eq!(archive.call("WF90", odd.clone()).await.0, 422, "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn wf99_has_the_status_that_it_is_given_and_nothing_of_another_tenant() {
+    let archive = Archive::new().await;
+    let tenant = archive.workspace.uuid();
+    let handle = async |tenant: Uuid, status: Value| {
+        let body = json!({ "ctx": { "tenant_id": tenant, "workflow": "WF31" }, "errorMessage": "no", "statusCode": status });
+        ask(&archive.router, Some(&archive.token), "POST", "/api/workflows/WF99", Some(&body)).await
+    };
+    for (given, status, kind, is_retryable) in [
+        (json!(401), 401, "auth", false),
+        (json!(403), 403, "auth", false),
+        (json!(404), 404, "unknown", false),
+        (json!(408), 408, "upstream", true),
+        (json!(429), 429, "rate_limit", true),
+        (json!(503), 503, "upstream", true),
+        (json!(200), 500, "unknown", false),
+        (Value::Null, 500, "unknown", false),
+    ] {
+        let (answered, body) = handle(tenant, given).await;
+        let error = &body["error"];
+        assert_eq!((answered, &error["kind"], &error["retryable"]), (status, &json!(kind), &json!(is_retryable)), "{body}");
+    }
+    let recorded = archive.count("ops.errors").await;
+    assert_eq!(recorded, 8);
+    assert_eq!(handle(Uuid::new_v4(), json!(429)).await.0, 404);
+    assert_eq!(archive.count("ops.errors").await, recorded);
+}
+
+#[tokio::test]
+async fn a_workflow_ends_also_if_its_caller_goes_away() {
+    let archive = Archive::new().await;
+    let mut held = archive.test.db.pool().begin().await.unwrap();
+    let lock = format!("select pg_advisory_xact_lock(hashtextextended('{}', 12))", archive.workspace.uuid());
+    sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *held).await.unwrap();
+    tokio::select! {
+        _ = archive.call("WF20", json!({"update": message(1, 1, "текст")})) => panic!("it waits for the lock"),
+        () = async { while archive.ask(WAITS).await == false { tokio::task::yield_now().await; } } => {}
+    }
+    held.commit().await.unwrap();
+    while archive.count("tg.messages").await == 0 {
+        tokio::task::yield_now().await;
     }
 }

@@ -36,6 +36,27 @@ async fn versions_in_every_order_lead_to_the_same_text() {
 }
 
 #[tokio::test]
+async fn of_two_versions_of_one_second_the_later_update_is_found_whichever_comes_first() {
+    // Sent and edited within a second; edited twice within a second; and back to what it was.
+    let cases = [
+        vec![message(1, 1, "раз"), edit(2, 1, "два", 0)],
+        vec![message(1, 1, "раз"), edit(2, 1, "не это", 10), edit(3, 1, "два", 10)],
+        vec![message(1, 1, "раз"), edit(2, 1, "два", 10), edit(3, 1, "не это", 10), edit(4, 1, "два", 10)],
+    ];
+    for updates in cases {
+        for order in [updates.clone(), updates.iter().rev().cloned().collect()] {
+            let archive = Archive::new().await;
+            for update in &order {
+                archive.process(update).await;
+            }
+            archive.process(&order[0]).await;
+            archive.work().await;
+            assert_eq!(archive.texts().await, ["два"], "{order:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_edit_to_nothing_takes_the_document_away() {
     let archive = Archive::new().await;
     archive.process(&message(1, 1, "было")).await;

@@ -77,4 +77,9 @@ async fn an_update_of_a_known_kind_that_makes_no_sense_is_kept_with_the_reason()
     assert_eq!(archive.work().await, json!({"picked": 1, "succeeded": 1, "failed": 0}));
     let problem = archive.ask("(select problem from raw.telegram_updates)").await;
     assert!(problem.as_str().unwrap().contains("chat.type"), "{problem}");
+    assert_eq!(archive.list("select message from ops.errors").await, [problem]);
+    // Another attempt at the same update is no other error.
+    let raw = archive.ask("(select id from raw.telegram_updates)").await;
+    archive.data("WF20", json!({"raw_id": raw})).await;
+    assert_eq!(archive.count("ops.errors").await, 1);
 }

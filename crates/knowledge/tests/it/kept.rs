@@ -86,6 +86,55 @@ async fn files_links_replies_forwards_topics_and_albums_are_facts() {
     assert_eq!(archive.count("tg.message_attachments").await, 1);
 }
 
+fn service(update_id: i64, field: &str, value: serde_json::Value) -> serde_json::Value {
+    let mut update = message(update_id, update_id, "");
+    update["message"]["message_thread_id"] = json!(50);
+    update["message"][field] = value;
+    update
+}
+
+#[tokio::test]
+async fn names_states_and_pins_are_the_latest_whatever_the_order() {
+    let renamed = |update_id: i64, title: &str| {
+        let mut update = message(update_id, update_id, "слово");
+        update["message"]["chat"]["title"] = json!(title);
+        update
+    };
+    let updates = [
+        service(1, "forum_topic_created", json!({ "name": "Склад", "icon_color": 0 })),
+        service(2, "forum_topic_edited", json!({ "name": "Новый склад" })),
+        service(3, "forum_topic_closed", json!({})),
+        service(4, "forum_topic_edited", json!({ "icon_custom_emoji_id": "5" })),
+        renamed(5, "Старое имя"),
+        service(6, "pinned_message", crate::world::said(5, "слово")),
+        renamed(7, "Новое имя"),
+    ];
+    for order in [[0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [2, 0, 6, 5, 1, 4, 3]] {
+        let archive = Archive::new().await;
+        for at in order {
+            archive.process(&updates[at]).await;
+        }
+        let topic = archive.ask("(select jsonb_build_array(name, is_closed) from tg.topics where thread_id = 50)").await;
+        assert_eq!(topic, json!(["Новый склад", true]), "{order:?}");
+        assert_eq!(
+            archive.ask(&format!("(select title from tg.chats where chat_id = {})", crate::world::GROUP)).await,
+            "Новое имя"
+        );
+        assert_eq!(archive.list("select message_id from tg.messages where is_pinned").await, [json!(5)], "{order:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_is_not_found_and_a_path_is() {
+    let archive = Archive::new().await;
+    let texts = ["/etc/nginx/nginx.conf поправил", "/help", "/help@other_bot что умеешь", "/start_now все", "/ опечатка"];
+    for (id, text) in (1..).zip(texts) {
+        archive.process(&message(id, id, text)).await;
+    }
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["/etc/nginx/nginx.conf поправил", "/ опечатка"]);
+}
+
 #[tokio::test]
 async fn a_group_that_became_a_supergroup_keeps_its_registration_and_its_documents() {
     let archive = Archive::new().await;

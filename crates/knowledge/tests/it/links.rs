@@ -1,6 +1,7 @@
 //! WF30, WF31, WF33: an address becomes a page, a document and a text; each once, by policy, for one audience.
 
 use serde_json::{Value, json};
+use testkit::http::ask;
 
 use crate::world::{Archive, GROUP, MEMBER, OUTSIDER, edit, message, said};
 
@@ -107,6 +108,27 @@ async fn a_page_that_changed_is_a_new_version_and_one_that_did_not_is_asked_for_
 }
 
 #[tokio::test]
+async fn a_page_that_changed_and_lost_its_tag_is_not_asked_for_by_the_old_one() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", html()).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    let url_id = archive.ask("(select id from content.urls)").await;
+    let untagged =
+        json!({ "body": PAGE.replace("лукошко", "туесок"), "headers": { "content-type": "text/html; charset=utf-8" } });
+    archive.page("a", untagged).await;
+    archive.advance(2 * 86400);
+    archive.data("WF31", json!({ "url_id": url_id, "ctx": ctx() })).await;
+    // It goes back to what it was, with its tag: that is a change, too.
+    archive.page("a", html()).await;
+    archive.advance(2 * 86400);
+    archive.data("WF31", json!({ "url_id": url_id, "ctx": ctx() })).await;
+    archive.work().await;
+    assert_eq!(archive.ask("(select status_code from content.url_fetches order by id desc limit 1)").await, 200);
+    assert!(archive.texts().await.concat().contains("лукошко"));
+}
+
+#[tokio::test]
 async fn a_page_that_two_chats_share_is_fetched_once_and_is_a_document_of_each() {
     let archive = Archive::new().await;
     let url = archive.page("a", html()).await;
@@ -181,6 +203,39 @@ async fn a_page_is_forgotten_in_every_chat_and_the_messages_stay() {
 }
 
 #[tokio::test]
+async fn an_edit_does_not_bring_a_forgotten_page_back_and_a_later_message_does() {
+    let archive = Archive::new().await;
+    archive.advance(210 * 86_400);
+    let url = archive.page("a", html()).await;
+    archive.process(&message(1, 1, &url)).await;
+    archive.work().await;
+    let writer = archive.token(&["write"]).await;
+    let what = json!({ "kind": "url", "url": url });
+    let (status, answer) = ask(&archive.router, Some(&writer), "POST", "/api/knowledge/forget", Some(&what)).await;
+    assert_eq!((status, &answer["data"]["documents"]), (200, &json!(1)), "{answer}");
+    archive.process(&edit(2, 1, &format!("и всё же {url}"), 10)).await;
+    // Sent before, and late.
+    archive.process(&message(3, 2, &url)).await;
+    archive.work().await;
+    assert_eq!(archive.documents().await, []);
+    assert_eq!(archive.ask(&format!("(select exists (select from tg.forgotten f where f::text like '%{url}%'))")).await, false);
+    let mut later = message(4, 4, &url);
+    later["message"]["date"] = archive.ask("(select extract(epoch from platform.now())::bigint + 5)").await;
+    archive.process(&later).await;
+    archive.work().await;
+    assert_eq!(archive.documents().await, [("done".to_owned(), None)]);
+    let (status, _) = ask(
+        &archive.router,
+        Some(&writer),
+        "POST",
+        "/api/knowledge/forget",
+        Some(&json!({ "kind": "url", "url": "mailto:a@b.c" })),
+    )
+    .await;
+    assert_eq!(status, 422);
+}
+
+#[tokio::test]
 async fn a_policy_without_fetching_makes_no_job_and_refuses_the_fetcher() {
     let archive = Archive::new().await;
     archive
@@ -208,6 +263,43 @@ async fn an_audience_that_cannot_be_is_not_found() {
         assert_eq!(status, 404, "{body}");
     }
     assert_eq!(archive.count("content.urls").await, 0);
+}
+
+#[tokio::test]
+async fn a_message_of_another_audience_is_no_reason_for_a_page() {
+    let archive = Archive::new().await;
+    let url = archive.page("a", html()).await;
+    let mut private = said(7, &url);
+    private["chat"] = json!({ "id": MEMBER, "type": "private", "first_name": "Анна" });
+    let stored = archive.process(&json!({ "update_id": 1, "message": private })).await;
+    let version = &stored["message_version_id"];
+    let foreign = json!({ "chat_id": GROUP, "visibility": "group", "message_version_id": version });
+    assert_eq!(archive.call("WF30", json!({ "url": url, "ctx": foreign })).await.0, 404);
+    let url_id = archive.ask("(select id from content.urls)").await;
+    assert_eq!(archive.call("WF31", json!({ "url_id": url_id, "ctx": foreign })).await.0, 404);
+    assert_eq!(archive.documents().await, []);
+}
+
+#[tokio::test]
+async fn the_policy_of_a_private_chat_is_its_owners() {
+    let archive = Archive::new().await;
+    archive
+        .ask(&format!("to_jsonb(knowledge.set_policy('{}', {MEMBER}, '{{\"allow_url_fetch\": false}}'))", archive.workspace))
+        .await;
+    let url = archive.page("a", html()).await;
+    // The group that is named beside the owner allows it, and does not matter.
+    let ctx = json!({ "visibility": "dm", "dm_owner_user_id": MEMBER, "chat_id": GROUP });
+    let taken = archive.data("WF30", json!({ "url": url, "ctx": ctx })).await;
+    assert_eq!(taken["fetch_job_id"], Value::Null);
+    assert_eq!(archive.call("WF31", json!({ "url_id": taken["url_id"], "ctx": ctx })).await.0, 403);
+    archive
+        .ask(&format!("to_jsonb(knowledge.set_policy('{}', {MEMBER}, '{{\"allow_url_fetch\": true}}'))", archive.workspace))
+        .await;
+    let taken = archive.data("WF30", json!({ "url": url, "ctx": ctx })).await;
+    assert!(taken["fetch_job_id"].is_i64(), "{taken}");
+    archive.work().await;
+    let audience = archive.ask("(select jsonb_build_array(visibility, dm_owner_user_id, chat_id) from content.documents)").await;
+    assert_eq!(audience, json!(["dm", MEMBER, MEMBER]));
 }
 
 #[tokio::test]

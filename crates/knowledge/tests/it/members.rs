@@ -46,3 +46,24 @@ async fn an_event_that_comes_again_is_there_once() {
     let status = archive.ask("(select status from tg.chat_memberships_current)").await;
     assert_eq!(status, "administrator", "a message says nothing about the rank");
 }
+
+#[tokio::test]
+async fn what_a_person_said_in_the_second_in_which_they_left_does_not_bring_them_back() {
+    for left_first in [true, false] {
+        let archive = Archive::new().await;
+        let updates = [changed(2, "left", 1_790_000_005), message(1, 5, "всем пока")];
+        for at in if left_first { [0, 1] } else { [1, 0] } {
+            archive.process(&updates[at]).await;
+        }
+        assert_eq!(is_member(&archive).await, false, "left first: {left_first}");
+    }
+}
+
+#[tokio::test]
+async fn an_administrator_who_becomes_a_member_is_one() {
+    let archive = Archive::new().await;
+    archive.process(&changed(1, "administrator", 1_790_000_400)).await;
+    archive.process(&changed(2, "member", 1_790_000_500)).await;
+    archive.process(&message(3, 600, "пишет")).await;
+    assert_eq!(archive.ask("(select status from tg.chat_memberships_current)").await, "member");
+}

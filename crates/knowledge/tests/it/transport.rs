@@ -92,6 +92,28 @@ async fn polling_brings_every_update_once_and_confirms_it_after_it_is_stored() {
 }
 
 #[tokio::test]
+async fn updates_that_are_numbered_anew_after_a_silent_week_are_not_lost() {
+    let archive = Archive::new().await;
+    archive.configure("polling", None).await;
+    archive.watch().await;
+    let poller = archive.poller();
+    for (update_id, id, text) in [(900_000_000, 1, "до тишины"), (5_000, 2, "после тишины"), (5_001, 3, "и ещё")]
+    {
+        let update = json!({ "update_id": update_id, "message": said(id, text) });
+        archive.control("updates", json!({ "provider": "telegram", "token": "123456:test-token", "update": update })).await;
+        poller.drain().await.unwrap();
+        if id == 1 {
+            // The next poll confirms it; then there is silence.
+            poller.drain().await.unwrap();
+            archive.advance(8 * 86_400);
+        }
+    }
+    archive.work().await;
+    assert_eq!(archive.texts().await, ["до тишины", "после тишины", "и ещё"]);
+    assert_eq!(archive.count("raw.telegram_updates").await, 3);
+}
+
+#[tokio::test]
 async fn a_bot_is_polled_by_one_process_at_a_time() {
     let archive = Archive::new().await;
     archive.configure("polling", None).await;

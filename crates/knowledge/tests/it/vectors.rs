@@ -57,6 +57,11 @@ async fn a_model_that_is_not_there_is_not_found_and_a_document_neither() {
     assert_eq!(archive.call("WF41", json!({ "document_id": document, "model_id": 999 })).await.0, 404);
     assert_eq!(archive.call("WF41", json!({ "document_id": 999 })).await.0, 404);
     let model = archive.ask("(select id from kg.embedding_models)").await;
+    let other = "insert into kg.embedding_models (workspace_id, provider, model, state)
+                 select workspace_id, 'gemini', 'of another day', 'retired' from kg.embedding_models";
+    archive.run(other).await;
+    let retired = archive.ask("(select id from kg.embedding_models where state = 'retired')").await;
+    assert_eq!(archive.call("WF41", json!({ "document_id": document, "model_id": retired })).await.0, 409);
     let data = archive.data("WF41", json!({ "document_id": document, "model_id": model })).await;
     assert_eq!(data, json!({ "document_id": document, "model_id": model, "embeddings_upserted": 1 }));
 }
@@ -68,14 +73,8 @@ async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_com
         archive.process(&message(id, id, &format!("запись номер {id}"))).await;
     }
     archive.work().await;
-    let settings = OpenAiSettings::new(
-        &format!("{}/openai/v1", archive.base),
-        Some(kernel::Secret::new("sk-test")),
-        "text-embedding-3-small",
-    );
-    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).unwrap().into();
     archive.control("faults", json!({ "provider": "openai", "status": 500, "times": 2 })).await;
-    archive.rewire();
+    with_openai(&mut archive, "/openai/v1");
     archive.process(&message(6, 6, "запись номер 6")).await;
     archive.work().await;
     let states = "select provider || ' ' || state from kg.embedding_models order by id";
@@ -84,6 +83,78 @@ async fn another_model_fills_in_beside_the_old_one_and_takes_over_when_it_is_com
     archive.work().await;
     assert_eq!(archive.list(states).await, [json!("local retired"), json!("openai active")]);
     assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 6);
+}
+
+/// The other model; under a path that is not there it fails for good.
+fn with_openai(archive: &mut Archive, path: &str) {
+    let settings =
+        OpenAiSettings::new(&format!("{}{path}", archive.base), Some(kernel::Secret::new("sk-test")), "text-embedding-3-small");
+    archive.knowledge.embedder = OpenAiEmbedder::new(settings, OpenAiEmbedOptions::default()).expect("an embedder").into();
+    archive.rewire();
+}
+
+#[tokio::test]
+async fn an_embedding_that_gave_up_is_shown_and_asked_for_again() {
+    let mut archive = Archive::new().await;
+    with_openai(&mut archive, "/nowhere");
+    archive.process(&message(1, 1, "без вектора")).await;
+    archive.work().await;
+    assert_eq!(archive.list("select status from ops.jobs").await, [json!("failed")]);
+    with_openai(&mut archive, "/openai/v1");
+    archive.advance(3600);
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    let shown = archive.list("select message from ops.errors where op = 'ask_for_vectors'").await;
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    archive.work().await;
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 1);
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    assert_eq!(archive.count("ops.jobs").await, 0, "nothing is missing");
+}
+
+#[tokio::test]
+async fn a_model_whose_filling_gave_up_goes_on_by_itself() {
+    let mut archive = Archive::new().await;
+    archive.process(&message(1, 1, "запись")).await;
+    archive.work().await;
+    with_openai(&mut archive, "/nowhere");
+    archive.process(&message(2, 2, "ещё запись")).await;
+    archive.work().await;
+    assert_eq!(archive.ask("(select count(*) from ops.jobs where status = 'failed')").await, 2);
+    with_openai(&mut archive, "/openai/v1");
+    knowledge::jobs::look_for_vectors(archive.knowledge.clone()).await.unwrap();
+    archive.work().await;
+    let states = archive.list("select provider || ' ' || state from kg.embedding_models order by id").await;
+    assert_eq!(states, [json!("local retired"), json!("openai active")]);
+    assert_eq!(archive.count("kg.chunk_embeddings_1536").await, 2);
+}
+
+#[tokio::test]
+async fn chunks_that_are_being_stored_while_the_policy_forbids_them_leave_with_the_others() {
+    let archive = Archive::new().await;
+    archive.process(&message(1, 1, "не найдётся")).await;
+    let document = archive.ask("(select id from content.documents)").await;
+    let mut storing = archive.test.db.pool().begin().await.unwrap();
+    sqlx::query("select knowledge.store_chunks($1, $2, 1, 3, $3, null)")
+        .bind(archive.workspace.uuid())
+        .bind(document.as_i64())
+        .bind(json!([{ "text": "не найдётся", "text_sha256": "0", "start": 0, "end": 11, "mark": null }]))
+        .execute(&mut *storing)
+        .await
+        .unwrap();
+    let forbid = format!("to_jsonb(knowledge.set_policy('{}', {GROUP}, '{{\"allow_embedding\": false}}'))", archive.workspace);
+    let is_over = std::cell::Cell::new(false);
+    let end = async {
+        while !is_over.get() && archive.ask(crate::world::WAITS).await == false {
+            tokio::task::yield_now().await;
+        }
+        storing.commit().await.unwrap();
+    };
+    let forbidding = async {
+        archive.ask(&forbid).await;
+        is_over.set(true);
+    };
+    tokio::join!(forbidding, end);
+    assert_eq!(archive.count("kg.chunks").await, 0);
 }
 
 #[tokio::test]

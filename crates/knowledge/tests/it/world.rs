@@ -21,6 +21,10 @@ pub(crate) const MEMBER: i64 = 5_000_000_001;
 pub(crate) const ADMIN: i64 = 5_000_000_002;
 pub(crate) const OUTSIDER: i64 = 5_000_000_003;
 
+/// Whether a transaction of this database waits for a lock.
+pub(crate) const WAITS: &str = "(select exists (select from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where a.datname = current_database() and not l.granted))";
+
 pub(crate) struct Archive {
     pub(crate) world: WorldWithProviders,
     pub(crate) knowledge: Knowledge,

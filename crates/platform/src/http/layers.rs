@@ -3,7 +3,10 @@
 
 use std::{
     panic::AssertUnwindSafe,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -43,6 +46,8 @@ pub(super) struct RequestInfo {
     pub(super) correlation_id: Uuid,
     pub(super) source: String,
     pub(super) workspace: OnceLock<WorkspaceId>,
+    /// What its handler asked for instead of the usual time, in milliseconds.
+    may_take: AtomicU64,
 }
 
 tokio::task_local! {
@@ -57,6 +62,12 @@ pub(super) fn with_request<T>(read: impl FnOnce(Option<&RequestInfo>) -> T) -> T
 /// The trace id of the request that runs on this task, or a new one outside of requests.
 pub fn current_trace() -> TraceId {
     with_request(|request| request.map_or_else(TraceId::new, |request| request.trace_id.clone()))
+}
+
+/// Lets the request that runs on this task take longer than others: its handler does work that has limits of its own.
+pub fn take_up_to(duration: Duration) {
+    let asked = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    with_request(|request| request.map(|request| request.may_take.fetch_max(asked, Ordering::Relaxed)));
 }
 
 /// Puts the common layers around a router.
@@ -98,6 +109,7 @@ async fn trace(mut request: Request, next: Next) -> Response {
         correlation_id: kernel::new_id(),
         source,
         workspace: OnceLock::new(),
+        may_take: AtomicU64::new(0),
     });
     request.extensions_mut().insert(trace_id.clone());
     let span = tracing::info_span!("request", trace_id = %trace_id, method = %method, route = route.as_deref().unwrap_or("none"));
@@ -140,15 +152,24 @@ async fn guard(slots: Arc<Semaphore>, limits: Limits, request: Request, next: Ne
         return Failure(problem.retry_after(Duration::from_secs(1))).into_response();
     };
     let work = AssertUnwindSafe(next.run(request)).catch_unwind();
-    match tokio::time::timeout(limits.request_timeout, work).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(_panic)) => {
-            tracing::error!("http.panic");
-            Failure(Problem::internal()).into_response()
-        }
-        Err(_elapsed) => {
-            let message = format!("this took longer than {} s and was given up", limits.request_timeout.as_secs());
-            Failure(Problem::new(504, Kind::Timeout, "server.timeout", message)).into_response()
+    tokio::pin!(work);
+    let started = tokio::time::Instant::now();
+    let mut allowed = limits.request_timeout;
+    loop {
+        match tokio::time::timeout_at(started + allowed, &mut work).await {
+            Ok(Ok(response)) => return response,
+            Ok(Err(_panic)) => {
+                tracing::error!("http.panic");
+                return Failure(Problem::internal()).into_response();
+            }
+            Err(_elapsed) => {
+                let asked = with_request(|request| request.map_or(0, |request| request.may_take.load(Ordering::Relaxed)));
+                if Duration::from_millis(asked) <= allowed {
+                    let message = format!("this took longer than {} s and was given up", allowed.as_secs());
+                    return Failure(Problem::new(504, Kind::Timeout, "server.timeout", message)).into_response();
+                }
+                allowed = Duration::from_millis(asked);
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ mod origins;
 pub use answer::{Answer, Failure};
 pub use body::{Json, Path, Query, parse_json};
 pub use ctx::{Ctx, Page, bearer};
-pub use layers::{Limits, current_trace, fallback, method_not_allowed, wrap};
+pub use layers::{Limits, current_trace, fallback, method_not_allowed, take_up_to, wrap};
 pub use origins::{loopback_origins, with_cors};
 
 use kernel::Clock;

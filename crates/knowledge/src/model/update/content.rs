@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::time;
+use super::{rich, time};
 
 const LINKS_MAX: usize = 50;
 const LINK_BYTES_MAX: usize = 4096;
+/// Of a rich message, which may have many.
+const FILES_MAX: usize = 50;
 /// Kinds of attachments that are one file.
 const FILES: [&str; 8] = ["document", "video", "audio", "voice", "video_note", "animation", "sticker", "live_photo"];
 
@@ -21,7 +23,7 @@ pub(super) fn read(body: &Value) -> Vec<(&'static str, Value)> {
         ("caption", json!(caption)),
         ("normalized_text", if normalized.is_empty() { Value::Null } else { json!(normalized) }),
         ("entities", entities.clone()),
-        ("links", json!(links(written, entities, &body["reply_markup"]))),
+        ("links", json!(links(written, &spoken, entities, body))),
         ("attachments", Value::Array(attachments(body))),
         ("command", json!(command(written))),
         ("mentions", json!(mentions(written, entities))),
@@ -61,15 +63,37 @@ fn without_file(body: &Value) -> Option<String> {
             std::iter::once(&body["checklist"]["title"]).chain(tasks.iter().map(|task| &task["text"])).collect();
         return texts(&all);
     }
+    if body["rich_message"].is_object() {
+        return rich::words(&body["rich_message"]);
+    }
+    if body["contact"].is_object() {
+        let contact = &body["contact"];
+        return texts(&[&contact["first_name"], &contact["last_name"], &contact["phone_number"]]);
+    }
     texts(&[&body["venue"]["title"], &body["venue"]["address"]])
 }
 
 fn attachments(body: &Value) -> Vec<Value> {
+    let mut found = files_of(body);
+    for media in body["paid_media"]["paid_media"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        found.extend(files_of(media));
+    }
+    let mut blocks = Vec::new();
+    rich::objects(&body["rich_message"], &mut blocks);
+    for block in blocks {
+        found.extend(files_of(block));
+    }
+    found.truncate(FILES_MAX);
+    found
+}
+
+fn files_of(body: &Value) -> Vec<Value> {
     let mut found = Vec::new();
     // Sizes of a picture come from the smallest to the largest.
     if let Some(photo) = body["photo"].as_array().and_then(|sizes| sizes.last()) {
         found.extend(file("photo", photo));
     }
+    found.extend(file("voice", &body["voice_note"]));
     for kind in FILES {
         // An animation is named a second time as a document.
         if !(kind == "document" && body["animation"].is_object()) {
@@ -110,7 +134,7 @@ fn entity_text(text: &str, entity: &Value) -> Option<String> {
     Some(utf16_slice(text, entity["offset"].as_u64()?, entity["length"].as_u64()?))
 }
 
-fn links(text: &str, entities: &Value, markup: &Value) -> Vec<String> {
+fn links(text: &str, spoken: &str, entities: &Value, body: &Value) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |link: String| {
         if is_link(&link) && !found.contains(&link) && found.len() < LINKS_MAX {
@@ -124,13 +148,18 @@ fn links(text: &str, entities: &Value, markup: &Value) -> Vec<String> {
             _ => {}
         }
     }
-    for word in text.split_whitespace() {
+    let mut blocks = Vec::new();
+    rich::objects(&body["rich_message"], &mut blocks);
+    for block in blocks.iter().filter(|block| block["type"] == "url") {
+        add(block["url"].as_str().unwrap_or_default().to_owned());
+    }
+    for word in spoken.split_whitespace() {
         let start = ["https://", "http://", "www."].iter().filter_map(|prefix| find_ignoring_case(word, prefix)).min();
         if let Some(start) = start {
             add(cut_punctuation(&word[start..]).to_owned());
         }
     }
-    for row in markup["inline_keyboard"].as_array().map(Vec::as_slice).unwrap_or_default() {
+    for row in body["reply_markup"]["inline_keyboard"].as_array().map(Vec::as_slice).unwrap_or_default() {
         for button in row.as_array().map(Vec::as_slice).unwrap_or_default() {
             add(button["url"].as_str().unwrap_or_default().to_owned());
         }

@@ -63,6 +63,44 @@ fn an_animation_is_one_file_although_it_is_named_twice() {
 }
 
 #[test]
+fn a_rich_message_is_read_in_its_order_with_its_links_and_files() {
+    let rich = json!({ "rich_message": { "blocks": [
+        { "type": "heading", "size": 1, "text": "Прайс" },
+        { "type": "paragraph", "text": ["Короб ", { "type": "bold", "text": "1200 ₽" }, ", ",
+            { "type": "url", "text": "каталог", "url": "https://a.example/catalog" }] },
+        { "type": "list", "items": [
+            { "label": "1.", "blocks": [{ "type": "paragraph", "text": "лукошко" }] },
+            { "label": "2.", "blocks": [{ "type": "paragraph", "text": "туесок, см. https://b.example/t." }] }] },
+        { "type": "table", "caption": "Скидки", "cells": [[{ "text": "от 10" }, { "text": "5 %" }], [{ "text": "от 50" }, {}]] },
+        { "type": "details", "summary": "Доставка", "blocks": [{ "type": "pre", "text": "по пятницам" }] },
+        { "type": "blockquote", "blocks": [{ "type": "paragraph", "text": "Берёза вечна" }], "credit": "Игорь" },
+        { "type": "photo", "photo": [{ "file_id": "s", "file_unique_id": "us" }, { "file_id": "l", "file_unique_id": "ul" }],
+          "caption": { "text": "Склад", "credit": "фото Анны" } },
+        { "type": "voice_note", "voice_note": { "file_id": "v", "file_unique_id": "uv" } },
+        { "type": "divider" }, { "type": "of tomorrow", "text": "новое" }] } });
+    let said = said(&rich);
+    let expected = "Прайс\nКороб 1200 ₽, каталог\nлукошко\nтуесок, см. https://b.example/t.\nот 10\t5 %\nот 50\t\nСкидки\nДоставка\n\
+                    по пятницам\nБерёза вечна\nИгорь\nСклад\nфото Анны\nновое";
+    assert_eq!(said["normalized_text"], expected);
+    assert_eq!(said["links"], json!(["https://a.example/catalog", "https://b.example/t"]));
+    let files: Vec<&Value> = said["attachments"].as_array().unwrap().iter().map(|file| &file["file_id"]).collect();
+    assert_eq!(files, ["l", "v"]);
+}
+
+#[test]
+fn paid_media_are_files_and_a_contact_is_words() {
+    let paid = json!({ "paid_media": { "star_count": 5, "paid_media": [
+        { "type": "preview", "width": 1 },
+        { "type": "photo", "photo": [{ "file_id": "p", "file_unique_id": "up" }] },
+        { "type": "video", "video": { "file_id": "v", "file_unique_id": "uv" } }] }, "caption": "Открытка" });
+    let said_paid = said(&paid);
+    let kinds: Vec<&Value> = said_paid["attachments"].as_array().unwrap().iter().map(|file| &file["kind"]).collect();
+    assert_eq!(kinds, ["photo", "video"]);
+    let contact = json!({ "contact": { "phone_number": "+79990000000", "first_name": "Олег", "last_name": "Склад" } });
+    assert_eq!(said(&contact)["normalized_text"], "Олег\nСклад\n+79990000000");
+}
+
+#[test]
 fn whoever_writes_in_a_group_is_a_member_of_it() {
     let facts = read(&message(&json!({"text": "x"}))).unwrap();
     assert_eq!((facts.members.len(), &facts.members[0]["source"]), (1, &json!("message")));
