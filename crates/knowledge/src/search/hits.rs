@@ -213,9 +213,9 @@ impl HitRow {
     fn source(&self) -> SourceRef {
         let link = match &self.url {
             Some(url) => Some(url.clone()),
-            None => self.message_chat_id.and_then(|chat| {
-                message_link(chat, self.chat_username.as_deref(), self.thread_id, self.message_id)
-            }),
+            None => self
+                .message_chat_id
+                .and_then(|chat| message_link(chat, self.chat_username.as_deref(), self.thread_id, self.message_id)),
         };
         SourceRef {
             kind: self.doc_type.clone(),

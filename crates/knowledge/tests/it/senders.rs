@@ -34,7 +34,7 @@ async fn a_reply_whose_senders_die_again_and_again_is_dead_after_as_many_attempt
         assert_eq!(claim("worker").await, 1);
         let error = r#"{"category": "TRANSIENT"}"#;
         assert_eq!(archive.ask(&format!("knowledge.record_reply($ws, {reply}, 'worker', null, '{error}')")).await, outcome);
-        archive.advance(301);
+        archive.advance(3600);
     }
 }
 

@@ -134,10 +134,10 @@ async fn chunks_that_are_being_stored_while_the_policy_forbids_them_leave_with_t
     archive.process(&message(1, 1, "не найдётся")).await;
     let document = archive.ask("(select id from content.documents)").await;
     let mut storing = archive.test.db.pool().begin().await.unwrap();
-    sqlx::query("select knowledge.store_chunks($1, $2, 1, 3, $3, null)")
+    sqlx::query("select knowledge.store_chunks($1, $2, 1, coalesce((select knowledge.document_context(d) from content.documents d), ''), 3, $3, null)")
         .bind(archive.workspace.uuid())
         .bind(document.as_i64())
-        .bind(json!([{ "text": "не найдётся", "text_sha256": "0", "start": 0, "end": 11, "mark": null }]))
+        .bind(json!([{ "text": "не найдётся", "text_sha256": "0", "start": 0, "end": 11, "mark": null, "terms": "{1:1}/1000000000" }]))
         .execute(&mut *storing)
         .await
         .unwrap();
