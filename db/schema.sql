@@ -1442,13 +1442,18 @@ CREATE FUNCTION knowledge.ask_for_shared(p_workspace_id uuid, p_version_id bigin
 declare
     ctx constant jsonb := jsonb_build_object('chat_id', p_chat_id, 'visibility', p_visibility,
                                              'dm_owner_user_id', p_owner, 'message_version_id', p_version_id);
+    sent timestamptz;
     url_jobs bigint[];
     file_jobs bigint[];
 begin
+    select m.date into sent from tg.message_versions v
+      join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
+     where (v.workspace_id, v.id) = (p_workspace_id, p_version_id);
     select array_agg(t.fetch_job_id order by l.link_no) filter (where t.fetch_job_id is not null) into url_jobs
       from (select distinct on (l.normalized_url) l.* from tg.message_links l
              where (l.workspace_id, l.message_version_id) = (p_workspace_id, p_version_id)
                and l.normalized_url is not null
+               and not knowledge.is_url_forgotten(p_workspace_id, l.normalized_url, sent)
              order by l.normalized_url, l.link_no) l
       cross join lateral knowledge.take_url(p_workspace_id, l.normalized_url, ctx, p_trace_id) t;
     if (knowledge.policy_of(p_workspace_id, p_chat_id)).allow_file_download then
@@ -1472,6 +1477,80 @@ $$;
 
 
 --
+-- Name: ask_for_vectors(interval, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.ask_for_vectors(p_waited interval, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    asked int := 0;
+    row record;
+begin
+    for row in
+        select m.workspace_id, m.id from kg.embedding_models m
+          join core.workspaces w on w.workspace_id = m.workspace_id and w.status = 'active'
+         where m.state = 'filling' order by m.workspace_id, m.id
+    loop
+        perform ops.enqueue_job(row.workspace_id, 'knowledge.fill_model', jsonb_build_object('model_id', row.id), null,
+                                format('model %s', row.id));
+        asked := asked + 1;
+    end loop;
+    for row in
+        with lacking as (
+            select distinct c.workspace_id, c.document_id from kg.chunks c
+             where c.created_at < platform.now() - p_waited
+               and not exists (
+                   select from kg.chunk_embeddings_1536 e
+                     join kg.embedding_models m on (m.workspace_id, m.id) = (e.workspace_id, e.model_id)
+                    where (e.workspace_id, e.chunk_id) = (c.workspace_id, c.id) and m.state <> 'retired')
+             limit p_limit)
+        select d.workspace_id, array_agg(d.id order by d.id) as ids, array_agg(d.version order by d.id) as versions
+          from lacking l
+          join content.documents d on (d.workspace_id, d.id) = (l.workspace_id, l.document_id)
+          join core.workspaces w on w.workspace_id = d.workspace_id and w.status = 'active'
+         group by d.workspace_id
+    loop
+        perform ops.enqueue_job(row.workspace_id, 'knowledge.embed', jsonb_build_object('document_id', d.id), null,
+                                format('document %s version %s', d.id, d.version))
+           from unnest(row.ids, row.versions) d (id, version);
+        perform ops.record_error(
+            row.workspace_id, 'knowledge', 'WF41', 'ask_for_vectors', null, null, 503,
+            format('%s documents have no vectors, so that they are not found by meaning; they are embedded again',
+                   cardinality(row.ids)), true, jsonb_build_object('document_id', row.ids[1]));
+        asked := asked + cardinality(row.ids);
+    end loop;
+    return asked;
+end
+$$;
+
+
+--
+-- Name: audience_chats(uuid, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.audience_chats(p_workspace_id uuid, p_user_id bigint, p_chat_id bigint, p_channel text) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(array_agg(chat order by chat), '{}') from (
+        select c.chat_id from core.tenant_chats c
+         where p_channel = 'group' and (c.workspace_id, c.chat_id, c.status) = (p_workspace_id, p_chat_id, 'active')
+        union
+        select p_user_id where p_channel = 'dm'
+        union
+        select c.chat_id from tg.chat_memberships_current m
+          join core.tenant_chats c on (c.workspace_id, c.chat_id, c.status) = (m.workspace_id, m.chat_id, 'active')
+         where p_channel = 'dm' and (m.workspace_id, m.tg_user_id, m.is_member) = (p_workspace_id, p_user_id, true)
+        union
+        select d.chat_id from content.documents d
+         where p_channel = 'dm' and d.workspace_id = p_workspace_id and d.dm_owner_user_id is not null
+           and exists (select from core.tenant_users u
+                        where (u.workspace_id, u.tg_user_id, u.role) = (p_workspace_id, p_user_id, 'admin'))
+    ) allowed (chat)
+$$;
+
+
+--
 -- Name: audience_of(uuid, bigint, text, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1479,7 +1558,9 @@ CREATE FUNCTION knowledge.audience_of(p_workspace_id uuid, p_chat_id bigint, p_c
     LANGUAGE sql STABLE
     AS $$
     select 'group'::core.visibility_scope, null::bigint from core.tenant_chats c
-     where (c.workspace_id, c.chat_id, c.status) = (p_workspace_id, p_chat_id, 'active') and p_chat_type <> 'private'
+     where (c.workspace_id, c.chat_id, c.status)
+           = (p_workspace_id, knowledge.chat_now(p_workspace_id, p_chat_id), 'active')
+       and p_chat_type <> 'private'
     union all
     select 'dm', u.tg_user_id from core.tenant_users u
      where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id) and u.role <> 'blocked'
@@ -1507,6 +1588,7 @@ CREATE TABLE tg.messages (
     is_pinned boolean DEFAULT false NOT NULL,
     current_version_id bigint,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    pins_message_id integer,
     CONSTRAINT message_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'channel_post'::text, 'service'::text])))
 );
 
@@ -1521,6 +1603,13 @@ COMMENT ON TABLE tg.messages IS 'The identity of a message; what it says is in i
 
 
 --
+-- Name: COLUMN messages.pins_message_id; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.messages.pins_message_id IS 'Of a service message: the message that it pins.';
+
+
+--
 -- Name: author_of(uuid, tg.messages); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -1531,6 +1620,17 @@ CREATE FUNCTION knowledge.author_of(p_workspace_id uuid, p_message tg.messages) 
         (select c.title from tg.chats c where (c.workspace_id, c.chat_id) = (p_workspace_id, p_message.sender_chat_id)),
         (select nullif(trim(concat_ws(' ', u.first_name, u.last_name)), '') from tg.users u
           where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_message.tg_user_id)))
+$$;
+
+
+--
+-- Name: await_turn_at_message(uuid, bigint, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.await_turn_at_message(p_workspace_id uuid, p_chat_id bigint, p_message_id integer) RETURNS void
+    LANGUAGE sql
+    AS $$
+    select pg_advisory_xact_lock(hashtextextended(format('%s %s %s', p_workspace_id, p_chat_id, p_message_id), 13))
 $$;
 
 
@@ -1608,7 +1708,48 @@ CREATE FUNCTION knowledge.begin_poll(p_workspace_id uuid, p_bot_id uuid, p_token
     update core.bot_transport_state s set poll_token = p_token, polled_until = platform.now() + p_lease
      where (s.workspace_id, s.bot_id, s.mode) = (p_workspace_id, p_bot_id, 'polling')
        and (s.poll_token is null or s.poll_token = p_token or s.polled_until < platform.now())
-    returning coalesce(s.last_update_id + 1, 0)
+    returning case when s.stored_at > platform.now() - interval '1 day' then coalesce(s.last_update_id + 1, 0)
+                   else 0 end
+$$;
+
+
+--
+-- Name: bot_errors(uuid); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.bot_errors(p_workspace_id uuid) RETURNS TABLE(workspace_id uuid, bot_id uuid, since timestamp with time zone, error jsonb)
+    LANGUAGE sql STABLE
+    AS $$
+    select r.workspace_id, r.bot_id, r.created_at, r.last_error
+      from core.workspaces w
+     cross join lateral (select x.workspace_id, x.bot_id, x.created_at, x.last_error from knowledge.replies x
+                          where x.workspace_id = w.workspace_id and x.status in ('queued', 'retry') limit 1000) r
+     where r.last_error is not null and (p_workspace_id is null or w.workspace_id = p_workspace_id)
+$$;
+
+
+--
+-- Name: chat_now(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.chat_now(p_workspace_id uuid, p_chat_id bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce((select c.migrated_to from tg.chats c
+                      where (c.workspace_id, c.chat_id) = (p_workspace_id, p_chat_id)), p_chat_id)
+$$;
+
+
+--
+-- Name: chats_of(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.chats_of(p_workspace_id uuid, p_chat_id bigint) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    AS $$
+    select array[n.id] || array(select c.chat_id from tg.chats c
+                                 where c.workspace_id = p_workspace_id and c.migrated_to = n.id order by 1)
+      from (select knowledge.chat_now(p_workspace_id, p_chat_id)) n (id)
 $$;
 
 
@@ -1633,7 +1774,7 @@ $$;
 -- Name: claim_replies(uuid, text, integer, interval); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-CREATE FUNCTION knowledge.claim_replies(p_workspace_id uuid, p_claim_token text, p_limit integer, p_lease interval) RETURNS TABLE(reply_id uuid, provider text, secret_ref text, chat_id bigint, thread_id integer, reply_to_message_id integer, text text, claim_token text)
+CREATE FUNCTION knowledge.claim_replies(p_workspace_id uuid, p_claim_token text, p_limit integer, p_lease interval) RETURNS TABLE(reply_id uuid, provider text, secret_ref text, chat_id bigint, thread_id integer, reply_to_message_id integer, text text, buttons jsonb, turn_id bigint, claim_token text)
     LANGUAGE sql
     AS $$
     with due as (
@@ -1641,6 +1782,10 @@ CREATE FUNCTION knowledge.claim_replies(p_workspace_id uuid, p_claim_token text,
           join core.bots b on b.workspace_id = r.workspace_id and b.bot_id = r.bot_id and b.enabled
          where r.workspace_id = p_workspace_id and r.status in ('queued', 'retry')
            and r.next_attempt_at <= platform.now()
+           -- The parts of an answer one after the other.
+           and not exists (select from knowledge.replies p
+                            where (p.workspace_id, p.turn_id) = (r.workspace_id, r.turn_id) and p.part < r.part
+                              and p.status <> 'sent')
          order by r.next_attempt_at, r.reply_id limit p_limit for no key update of r skip locked
     )
     update knowledge.replies r
@@ -1649,7 +1794,8 @@ CREATE FUNCTION knowledge.claim_replies(p_workspace_id uuid, p_claim_token text,
       from due, core.bots b
      where r.workspace_id = p_workspace_id and r.reply_id = due.reply_id
        and b.workspace_id = r.workspace_id and b.bot_id = r.bot_id
-    returning r.reply_id, b.provider, b.secret_ref, r.chat_id, r.thread_id, r.reply_to_message_id, r.text, r.claim_token
+    returning r.reply_id, b.provider, b.secret_ref, r.chat_id, r.thread_id, r.reply_to_message_id, r.text, r.buttons,
+              r.turn_id, r.claim_token
 $$;
 
 
@@ -1660,34 +1806,79 @@ $$;
 CREATE FUNCTION knowledge.count_forgetting(p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id integer, p_user_id bigint) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $_$
-    with found as materialized (
+    with chats (ids) as (
+        select knowledge.chats_of(p_workspace_id, p_chat_id)
+    ), found as materialized (
         select m.id from tg.messages m
          where m.workspace_id = p_workspace_id and case p_kind
                when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
-               when 'chat' then m.chat_id = p_chat_id
+               when 'chat' then m.chat_id = any ((select ids from chats)::bigint[])
                else m.tg_user_id = p_user_id end
     )
     select jsonb_build_object(
         'messages', (select count(*) from found),
-        'documents', (select count(distinct s.document_id) from found f
-                        join content.document_sources s on (s.workspace_id, s.message_fk) = (p_workspace_id, f.id)
-                       where not exists (select from content.document_sources o
-                                          where (o.workspace_id, o.document_id) = (s.workspace_id, s.document_id)
-                                            and o.message_fk not in (select id from found))),
+        'documents', (
+            select count(*) from (
+                select s.document_id as id from found f
+                  join content.document_sources s on (s.workspace_id, s.message_fk) = (p_workspace_id, f.id)
+                union
+                select d.id from content.documents d
+                 where d.workspace_id = p_workspace_id and d.doc_type <> 'message'
+                   and (p_kind = 'chat' and d.chat_id = any ((select ids from chats)::bigint[])
+                        or p_kind = 'person' and d.dm_owner_user_id = p_user_id)) named
+             where not exists (select from content.document_sources o
+                                where (o.workspace_id, o.document_id) = (p_workspace_id, named.id)
+                                  and o.message_fk not in (select id from found))),
         'chunks', (select count(*) from found f
                      join content.documents d on (d.workspace_id, d.message_fk) = (p_workspace_id, f.id)
                      join kg.chunks c on (c.workspace_id, c.document_id) = (d.workspace_id, d.id)),
-        'raw_updates', (
-            select count(*) from raw.telegram_updates r
-             where r.workspace_id = p_workspace_id and r.body <> '{}' and case p_kind
-                   when 'chat' then r.chat_id = p_chat_id
-                   when 'person' then r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath
-                   else r.chat_id = p_chat_id
-                        and (r.body @@ format('$.*.message_id == %s', p_message_id)::jsonpath
-                             or r.body @@ format('$.*.reply_to_message.message_id == %s', p_message_id)::jsonpath
-                             or r.body @@ format('$.*.pinned_message.message_id == %s', p_message_id)::jsonpath)
-                   end))
+        'raw_updates', case p_kind
+            when 'message' then (
+                select count(*) from knowledge.raw_of_messages(p_workspace_id, array[p_chat_id], array[p_message_id]))
+            else (
+                select count(*) from raw.telegram_updates r
+                 where r.workspace_id = p_workspace_id and r.body <> '{}'
+                   and case p_kind when 'chat' then r.chat_id = any ((select ids from chats)::bigint[])
+                                   else r.body @@ format('$.*.from.id == %s', p_user_id)::jsonpath end) end)
 $_$;
+
+
+--
+-- Name: count_terms(uuid, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.count_terms(p_workspace_id uuid, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare
+    counted int;
+begin
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 13));
+    with taken as (
+        delete from kg.term_changes c
+         where c.workspace_id = p_workspace_id
+           and c.id = any (array(select x.id from kg.term_changes x where x.workspace_id = p_workspace_id
+                                  order by x.id limit p_limit))
+        returning c.terms, c.delta
+    ), sums as (
+        select t.term, sum(taken.delta) as delta
+          from taken cross join lateral unnest(taken.terms || 0) t (term) group by t.term having sum(taken.delta) <> 0
+    ), gone as (
+        delete from kg.term_frequencies f using sums s
+         where (f.workspace_id, f.term) = (p_workspace_id, s.term) and f.chunks + s.delta <= 0
+    ), changed as (
+        update kg.term_frequencies f set chunks = f.chunks + s.delta from sums s
+         where (f.workspace_id, f.term) = (p_workspace_id, s.term) and f.chunks + s.delta > 0
+    ), added as (
+        insert into kg.term_frequencies (workspace_id, term, chunks)
+        select p_workspace_id, s.term, s.delta from sums s
+         where s.delta > 0 and not exists (select from kg.term_frequencies k
+                                            where (k.workspace_id, k.term) = (p_workspace_id, s.term))
+    )
+    select count(*) into counted from taken;
+    return counted;
+end
+$$;
 
 
 --
@@ -1697,13 +1888,15 @@ $_$;
 CREATE FUNCTION knowledge.disable_chat(p_workspace_id uuid, p_chat_id bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
+declare
+    of_chat constant bigint := knowledge.chat_now(p_workspace_id, p_chat_id);
 begin
     update core.tenant_chats set status = 'disabled'
-     where (workspace_id, chat_id, status) = (p_workspace_id, p_chat_id, 'active');
+     where (workspace_id, chat_id, status) = (p_workspace_id, of_chat, 'active');
     if found then
-        perform ops.append_journal(p_workspace_id, 'knowledge', 'chat_disabled', p_chat_id::text);
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'chat_disabled', of_chat::text);
     end if;
-    return exists (select from core.tenant_chats where (workspace_id, chat_id) = (p_workspace_id, p_chat_id));
+    return exists (select from core.tenant_chats where (workspace_id, chat_id) = (p_workspace_id, of_chat));
 end
 $$;
 
@@ -1844,9 +2037,69 @@ CREATE FUNCTION knowledge.end_poll(p_workspace_id uuid, p_bot_id uuid, p_token t
     LANGUAGE sql
     AS $$
     update core.bot_transport_state s
-       set last_update_id = coalesce(greatest(s.last_update_id, p_update_id), s.last_update_id, p_update_id),
+       set last_update_id = coalesce(p_update_id, s.last_update_id),
+           stored_at = case when p_update_id is null then s.stored_at else platform.now() end,
            poll_token = case when p_update_id is null then null else s.poll_token end
      where (s.workspace_id, s.bot_id, s.poll_token) = (p_workspace_id, p_bot_id, p_token)
+$$;
+
+
+--
+-- Name: end_turn(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.end_turn(p_workspace_id uuid, p_turn_id bigint, p_answer jsonb) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+    turn audit.qa_turns;
+    allowed bigint[];
+begin
+    select * into turn from audit.qa_turns t where (t.workspace_id, t.id) = (p_workspace_id, p_turn_id) for update;
+    if not found then
+        raise exception 'there is no question %', p_turn_id using errcode = 'ZK003';
+    elsif turn.status <> 'asked' then
+        return knowledge.read_turn(p_workspace_id, p_turn_id);
+    end if;
+    -- Whoever forgets a source has ended, and is seen; or waits until the citation is there, and takes it back.
+    perform from content.documents d
+      where d.workspace_id = p_workspace_id
+        and d.id in (select (c ->> 'document_id')::bigint from jsonb_array_elements(p_answer -> 'citations') c)
+      order by d.id for share;
+    allowed := knowledge.audience_chats(p_workspace_id, turn.tg_user_id, turn.chat_id, turn.channel::text);
+    if exists (
+        select from jsonb_array_elements(p_answer -> 'citations') c
+         where not exists (select from kg.chunks k
+                             join content.documents d on (d.workspace_id, d.id) = (k.workspace_id, k.document_id)
+                            where (k.workspace_id, k.id) = (p_workspace_id, (c ->> 'chunk_id')::bigint)
+                              and d.chat_id = any (allowed))) then
+        return null;
+    end if;
+    update audit.qa_turns t
+       set status = p_answer ->> 'status', answer_text = p_answer ->> 'answer_text', audience = allowed,
+           candidates = p_answer -> 'candidates', share = (p_answer ->> 'share')::real,
+           answered_by = p_answer ->> 'answered_by', model = p_answer ->> 'model',
+           input_tokens = (p_answer ->> 'input_tokens')::bigint, output_tokens = (p_answer ->> 'output_tokens')::bigint,
+           took_ms = (p_answer ->> 'took_ms')::int, answered_at = platform.now()
+     where (t.workspace_id, t.id) = (p_workspace_id, p_turn_id);
+    insert into audit.qa_citations (workspace_id, turn_id, rank, chunk_id, document_id, score, snippet, source_ref)
+    select p_workspace_id, p_turn_id, n, (c ->> 'chunk_id')::bigint, (c ->> 'document_id')::bigint,
+           (c ->> 'score')::real, c ->> 'snippet', c -> 'source_ref'
+      from jsonb_array_elements(p_answer -> 'citations') with ordinality l (c, n);
+    if turn.bot_id is not null then
+        insert into knowledge.replies
+            (workspace_id, bot_id, dedup_key, chat_id, thread_id, reply_to_message_id, text, turn_id, part, buttons)
+        select p_workspace_id, turn.bot_id, format('turn %s %s', p_turn_id, n), turn.chat_id, turn.thread_id,
+               case when n = 1 then turn.reply_to_message_id end, part, p_turn_id, n,
+               case when n = jsonb_array_length(p_answer -> 'parts') then coalesce(p_answer -> 'buttons', '[]') else '[]' end
+          from jsonb_array_elements_text(p_answer -> 'parts') with ordinality l (part, n)
+        on conflict on constraint reply_is_made_once do nothing;
+    end if;
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'question_' || (p_answer ->> 'status'), p_turn_id::text,
+                               turn.trace_id);
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'turn', 'id', p_turn_id));
+    return knowledge.read_turn(p_workspace_id, p_turn_id);
+end
 $$;
 
 
@@ -1855,13 +2108,24 @@ $$;
 --
 
 CREATE FUNCTION knowledge.end_update(p_workspace_id uuid, p_raw_id bigint, p_problem text, p_is_forgotten boolean) RETURNS void
-    LANGUAGE sql
+    LANGUAGE plpgsql
     AS $$
-    update raw.telegram_updates
-       set processed_at = platform.now(), problem = p_problem, body = case when p_is_forgotten
-           then '{}'::jsonb when knowledge.quotes_forgotten(p_workspace_id, chat_id, body)
-           then knowledge.without_quotes(body) else body end
-     where (workspace_id, id) = (p_workspace_id, p_raw_id)
+declare
+    trace text;
+    had_problem text;
+begin
+    select r.trace_id, r.problem into trace, had_problem from raw.telegram_updates r
+     where (r.workspace_id, r.id) = (p_workspace_id, p_raw_id) for no key update;
+    update raw.telegram_updates r
+       set processed_at = platform.now(), problem = p_problem,
+           body = case when p_is_forgotten then '{}'::jsonb
+                       else knowledge.kept_of_update(p_workspace_id, r.chat_id, r.body) end
+     where (r.workspace_id, r.id) = (p_workspace_id, p_raw_id);
+    if found and p_problem is distinct from had_problem and p_problem is not null then
+        perform ops.record_error(p_workspace_id, 'knowledge', 'WF20', 'read_update', null, trace, 200, p_problem, false,
+                                 jsonb_build_object('raw_id', p_raw_id));
+    end if;
+end
 $$;
 
 
@@ -1873,17 +2137,25 @@ CREATE FUNCTION knowledge.expire_leases(p_workspace_id uuid) RETURNS integer
     LANGUAGE plpgsql
     AS $$
 declare
-    freed int;
+    freed int := 0;
+    reply knowledge.replies;
 begin
-    update knowledge.replies e
-       set status = case when e.attempt >= 5 then 'dead' else 'retry' end, claim_token = null, claimed_until = null,
-           next_attempt_at = platform.now(), last_error = platform.safe_error('{"kind": "unknown_outcome"}')
-     where e.workspace_id = p_workspace_id
-       and e.reply_id = any (array(
-           select x.reply_id from knowledge.replies x
-            where x.workspace_id = p_workspace_id and x.status = 'sending' and x.claimed_until < platform.now()
-            order by x.reply_id for no key update skip locked));
-    get diagnostics freed = row_count;
+    for reply in
+        update knowledge.replies e
+           set status = case when e.attempt >= knowledge.reply_attempts_max() then 'dead' else 'retry' end,
+               claim_token = null, claimed_until = null, next_attempt_at = platform.now(),
+               last_error = platform.safe_error('{"kind": "unknown_outcome"}')
+         where e.workspace_id = p_workspace_id
+           and e.reply_id = any (array(
+               select x.reply_id from knowledge.replies x
+                where x.workspace_id = p_workspace_id and x.status = 'sending' and x.claimed_until < platform.now()
+                order by x.reply_id for no key update skip locked))
+        returning e.*
+    loop
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'reply_' || reply.status, reply.reply_id::text, null,
+                                   jsonb_build_object('reason', 'lease_expired', 'attempt', reply.attempt));
+        freed := freed + 1;
+    end loop;
     return freed;
 end
 $$;
@@ -1939,51 +2211,183 @@ $$;
 
 
 --
+-- Name: find_vectors(uuid, bigint[], bigint, public.halfvec, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.find_vectors(p_workspace_id uuid, p_chats bigint[], p_model_id bigint, p_vector public.halfvec, p_limit integer) RETURNS TABLE(chunk_id bigint, score double precision)
+    LANGUAGE plpgsql STABLE
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    exact_max constant int := 20000;
+    rows bigint;
+    ids bigint[];
+    scores float8[];
+begin
+    select count(*) into rows from (
+        select from kg.chunk_terms t where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats) limit exact_max + 1) few;
+    if rows > exact_max then
+        -- The index answers in about the right order (iterative_scan): the second sort makes it exact.
+        select array_agg(near.id order by near.near_score desc, near.id desc),
+               array_agg(near.near_score order by near.near_score desc, near.id desc) into ids, scores
+          from (
+            select e.chunk_id as id, -(e.embedding <#> p_vector) as near_score
+              from kg.chunk_embeddings_1536 e
+              join kg.chunk_terms t on (t.workspace_id, t.chunk_id) = (e.workspace_id, e.chunk_id)
+             where e.is_ranked and e.workspace_id = p_workspace_id and e.model_id = p_model_id
+               and t.chat_id = any (p_chats)
+             order by e.embedding <#> p_vector limit p_limit) near;
+    end if;
+    if coalesce(cardinality(ids), 0) < p_limit then
+        with exact as materialized (
+            select e.chunk_id as id, -(e.embedding <#> p_vector) as near_score
+              from kg.chunk_terms t
+              join kg.chunk_embeddings_1536 e
+                   on (e.workspace_id, e.chunk_id, e.model_id) = (t.workspace_id, t.chunk_id, p_model_id)
+             where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats)
+        ), best as (
+            select * from exact order by near_score desc, id desc limit p_limit
+        )
+        select array_agg(b.id order by b.near_score desc, b.id desc), array_agg(b.near_score order by b.near_score desc, b.id desc)
+          into ids, scores from best b;
+    end if;
+    return query select * from unnest(ids, scores);
+end
+$$;
+
+
+--
+-- Name: find_words(uuid, bigint[], integer[], public.sparsevec, integer); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.find_words(p_workspace_id uuid, p_chats bigint[], p_terms integer[], p_weights public.sparsevec, p_limit integer) RETURNS TABLE(chunk_id bigint, score double precision)
+    LANGUAGE plpgsql STABLE
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+declare
+    wanted constant int[] := array(
+        select (hashint8extended(chat, term::bigint) & 2147483647)::int from unnest(p_chats) chat, unnest(p_terms) term);
+begin
+    return query
+    select t.chunk_id, -(t.weights <#> p_weights)
+      from kg.chunk_terms t
+     where knowledge.lookup_terms(t.chat_id, t.weights) && wanted
+       and t.workspace_id = p_workspace_id and t.chat_id = any (p_chats)
+     order by t.weights <#> p_weights, t.chunk_id desc limit p_limit;
+end
+$$;
+
+
+--
+-- Name: follow_chat(); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.follow_chat() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update kg.chunk_terms t set chat_id = new.chat_id
+      from kg.chunks c
+     where (c.workspace_id, c.document_id) = (new.workspace_id, new.id)
+       and (t.workspace_id, t.chunk_id) = (c.workspace_id, c.id);
+    return null;
+end
+$$;
+
+
+--
 -- Name: forget(uuid, text, bigint, integer, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
 CREATE FUNCTION knowledge.forget(p_workspace_id uuid, p_kind text, p_chat_id bigint, p_message_id integer, p_user_id bigint, p_asked_by text) RETURNS jsonb
     LANGUAGE plpgsql
-    AS $_$
+    AS $$
 declare
+    -- A supergroup is also the group that it was.
+    chats constant bigint[] := knowledge.chats_of(p_workspace_id, p_chat_id);
     found_fks bigint[];
+    lone bigint[];
+    counts jsonb;
 begin
     -- Whoever stores facts has ended before, or begins after and sees it.
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     insert into tg.forgotten (workspace_id, kind, chat_id, subject)
-    select p_workspace_id, p_kind, coalesce(case when p_kind <> 'person' then p_chat_id end, 0),
+    select p_workspace_id, p_kind, c.chat_id,
            case p_kind when 'message' then p_message_id when 'person' then p_user_id else 0 end
+      from unnest(case p_kind when 'chat' then chats when 'message' then array[p_chat_id] else '{0}' end) c (chat_id)
     on conflict (workspace_id, kind, chat_id, subject) do update set at = platform.now();
     select array_agg(m.id) into found_fks from tg.messages m
      where m.workspace_id = p_workspace_id and case p_kind
            when 'message' then (m.chat_id, m.message_id) = (p_chat_id, p_message_id)
-           when 'chat' then m.chat_id = p_chat_id
+           when 'chat' then m.chat_id = any (chats)
            else m.tg_user_id = p_user_id end;
-    if p_kind = 'person' then
-        update tg.users u set first_name = null, last_name = null, username = null, language_code = null
-         where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
+    -- Pages and files of theirs that no message shares any more, or that none ever shared (WF30, WF31, WF32).
+    select array_agg(d.id) into lone from content.documents d
+     where d.workspace_id = p_workspace_id and d.doc_type <> 'message'
+       and (p_kind = 'chat' and d.chat_id = any (chats) or p_kind = 'person' and d.dm_owner_user_id = p_user_id);
+    if p_kind = 'chat' then
+        update tg.chats c set title = null, username = null
+         where c.workspace_id = p_workspace_id and c.chat_id = any (chats);
+        delete from tg.topics t where t.workspace_id = p_workspace_id and t.chat_id = any (chats);
     end if;
+    -- Who came and went. Who is a member now stays: it is what access is judged by.
+    delete from tg.chat_member_events e
+     where e.workspace_id = p_workspace_id
+       and (p_kind = 'chat' and e.chat_id = any (chats) or p_kind = 'person' and e.tg_user_id = p_user_id);
+    -- What was asked, and what was answered to it.
+    delete from audit.qa_sessions s
+     where s.workspace_id = p_workspace_id
+       and (p_kind = 'chat' and s.chat_id = any (chats) or p_kind = 'person' and s.tg_user_id = p_user_id);
     if p_kind in ('chat', 'person') then
-        -- Raw updates that nobody has read yet, too.
-        update raw.telegram_updates r set body = '{}'
-         where r.workspace_id = p_workspace_id and r.body <> '{}'
-           and case p_kind when 'chat' then r.chat_id = p_chat_id
-                           else r.body @@ format('$.**.from.id == %s', p_user_id)::jsonpath end;
+        perform knowledge.forget_raw(p_workspace_id, chats, case when p_kind = 'person' then p_user_id end);
     end if;
-    return knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), p_kind, p_chat_id, p_asked_by);
+    counts := knowledge.forget_messages(p_workspace_id, coalesce(found_fks, '{}'), lone, p_kind, p_chat_id, p_asked_by);
+    if p_kind = 'person' then
+        perform knowledge.forget_names(p_workspace_id, p_user_id);
+    end if;
+    return counts;
 end
-$_$;
+$$;
 
 
 --
--- Name: forget_messages(uuid, bigint[], text, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+-- Name: forget_answers(); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-CREATE FUNCTION knowledge.forget_messages(p_workspace_id uuid, p_message_fks bigint[], p_kind text, p_chat_id bigint, p_asked_by text) RETURNS jsonb
+CREATE FUNCTION knowledge.forget_answers() RETURNS trigger
     LANGUAGE plpgsql
-    AS $_$
+    AS $$
+declare
+    turns bigint[];
+begin
+    select array_agg(distinct c.turn_id) into turns from audit.qa_citations c
+     where (c.workspace_id, c.document_id) = (old.workspace_id, old.id);
+    if turns is null then
+        return old;
+    end if;
+    delete from knowledge.replies r
+     where r.workspace_id = old.workspace_id and r.turn_id = any (turns) and r.status in ('queued', 'retry');
+    update knowledge.replies r set text = '…'
+     where r.workspace_id = old.workspace_id and r.turn_id = any (turns);
+    update audit.qa_turns t set answer_text = 'Источник этого ответа забыт, и ответ вместе с ним.'
+     where t.workspace_id = old.workspace_id and t.id = any (turns);
+    delete from audit.qa_citations c where c.workspace_id = old.workspace_id and c.turn_id = any (turns);
+    return old;
+end
+$$;
+
+
+--
+-- Name: forget_messages(uuid, bigint[], bigint[], text, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_messages(p_workspace_id uuid, p_message_fks bigint[], p_documents bigint[], p_kind text, p_chat_id bigint, p_asked_by text) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
 declare
     documents bigint[];
+    names text[];
     files text[];
     urls bigint[];
     chunks int;
@@ -2017,24 +2421,19 @@ begin
       join tg.message_links l on (l.workspace_id, l.message_version_id) = (v.workspace_id, v.id)
       join content.urls u on (u.workspace_id, u.normalized_url) = (l.workspace_id, l.normalized_url)
      where v.workspace_id = p_workspace_id and v.message_fk = any (p_message_fks);
+    select array_agg(distinct knowledge.author_of(p_workspace_id, m)) into names from tg.messages m
+     where m.workspace_id = p_workspace_id and m.id = any (p_message_fks);
     delete from tg.messages where workspace_id = p_workspace_id and id = any (p_message_fks);
     get diagnostics messages = row_count;
-    pages := knowledge.drop_unreferenced(p_workspace_id, documents);
+    pages := knowledge.drop_unreferenced(p_workspace_id, documents || p_documents);
     perform knowledge.drop_unreferenced_blobs(p_workspace_id, urls, files, null);
+    perform knowledge.rename_author(p_workspace_id, documents, names);
     -- An update also tells what it answers to and what it pins: that goes, and the rest of it stays, because it may not
     -- have been read yet. The key of a forgotten one stays, so that a copy is still known as one.
-    with told as (
-        select x.id, bool_or(x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath) as is_own
-          from unnest(chats, numbers) f (chat_id, message_id)
-          join raw.telegram_updates x on (x.workspace_id, x.chat_id) = (p_workspace_id, f.chat_id)
-         where x.body @@ format('$.*.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.reply_to_message.message_id == %s', f.message_id)::jsonpath
-            or x.body @@ format('$.*.pinned_message.message_id == %s', f.message_id)::jsonpath
-         group by x.id
-    )
     update raw.telegram_updates r
        set body = case when told.is_own then '{}' else knowledge.without_quotes(r.body) end
-      from told where (r.workspace_id, r.id) = (p_workspace_id, told.id);
+      from knowledge.raw_of_messages(p_workspace_id, chats, numbers) told
+     where (r.workspace_id, r.id) = (p_workspace_id, told.raw_id);
     get diagnostics raws = row_count;
     insert into audit.forgettings (workspace_id, kind, chat_id, asked_by, counts)
     values (p_workspace_id, p_kind, p_chat_id, p_asked_by, jsonb_build_object(
@@ -2043,6 +2442,33 @@ begin
                                jsonb_build_object('kind', p_kind, 'messages', messages));
     return jsonb_build_object('messages', messages, 'documents', coalesce(pages, 0), 'chunks', chunks, 'raw_updates',
         raws);
+end
+$$;
+
+
+--
+-- Name: forget_names(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_names(p_workspace_id uuid, p_user_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    is_named constant jsonpath := format('$.**.id == %s', p_user_id)::jsonpath;
+begin
+    update tg.users u set first_name = null, last_name = null, username = null, language_code = null
+     where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id);
+    update tg.chats c set title = null, username = null where (c.workspace_id, c.chat_id) = (p_workspace_id, p_user_id);
+    -- Forwards, service messages, and mentions of people without a username.
+    update tg.message_versions v
+       set payload = knowledge.without_names(v.payload, p_user_id),
+           entities = knowledge.without_names(v.entities, p_user_id)
+      from tg.messages m
+     where m.workspace_id = p_workspace_id and (v.workspace_id, v.message_fk) = (m.workspace_id, m.id)
+       and (m.kind = 'service' or m.forward_origin ->> 'tg_user_id' = p_user_id::text or v.entities @@ is_named)
+       and v.payload @@ is_named;
+    update tg.messages m set forward_origin = m.forward_origin - '{name,signature}'::text[]
+     where m.workspace_id = p_workspace_id and m.forward_origin ->> 'tg_user_id' = p_user_id::text;
 end
 $_$;
 
@@ -2078,6 +2504,30 @@ begin
     return gone;
 end
 $$;
+
+
+--
+-- Name: forget_raw(uuid, bigint[], bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.forget_raw(p_workspace_id uuid, p_chat_ids bigint[], p_user_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    is_named constant jsonpath := format('$.**.id == %s', coalesce(p_user_id, 0))::jsonpath;
+    is_own constant jsonpath := format('$.*.from.id == %s', coalesce(p_user_id, 0))::jsonpath;
+    tells_of_members constant jsonpath := 'exists($.chat_member) || exists($.my_chat_member)'
+        ' || exists($.*.left_chat_member) || exists($.*.new_chat_members)';
+begin
+    update raw.telegram_updates r
+       set body = case when r.processed_at is null and r.body @@ tells_of_members
+                       then knowledge.without_names(r.body, p_user_id)
+                       when p_user_id is null or r.body @@ is_own then '{}'
+                       else knowledge.without_names(knowledge.without_quotes(r.body), p_user_id) end
+     where r.workspace_id = p_workspace_id and r.body <> '{}'
+       and case when p_user_id is null then r.chat_id = any (p_chat_ids) else r.body @@ is_named end;
+end
+$_$;
 
 
 --
@@ -2124,6 +2574,11 @@ declare
     documents int;
     counts jsonb;
 begin
+    -- A message that is being stored has ended before, or begins after and sees it.
+    perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
+    insert into tg.forgotten (workspace_id, kind, chat_id, subject)
+    values (p_workspace_id, 'url', 0, hashtextextended(p_normalized_url, 0))
+    on conflict (workspace_id, kind, chat_id, subject) do update set at = platform.now();
     select u.id into url from content.urls u
      where (u.workspace_id, u.normalized_url) = (p_workspace_id, p_normalized_url) for update;
     select count(*) into chunks from kg.chunks c
@@ -2155,13 +2610,20 @@ declare
     is_private constant boolean := p_ctx ->> 'visibility' = 'dm';
 begin
     owner := case when is_private then (p_ctx ->> 'dm_owner_user_id')::bigint end;
-    chat_id := case when is_private then owner else (p_ctx ->> 'chat_id')::bigint end;
+    chat_id := case when is_private then owner
+                    else knowledge.chat_now(p_workspace_id, (p_ctx ->> 'chat_id')::bigint) end;
     version_id := (p_ctx ->> 'message_version_id')::bigint;
     select a.visibility into visibility
       from knowledge.audience_of(
            p_workspace_id, chat_id, case when is_private then 'private' else 'group' end, owner) a;
     if visibility is null then
         raise exception 'this chat is not registered, or this person is not on the allowlist' using errcode = 'ZK004';
+    elsif exists (
+            select from tg.message_versions v
+              join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
+             where (v.workspace_id, v.id) = (p_workspace_id, version_id)
+               and knowledge.chat_now(p_workspace_id, m.chat_id) <> given_audience.chat_id) then
+        raise exception 'the message is not one of this audience' using errcode = 'ZK004';
     end if;
     return next;
 end
@@ -2176,6 +2638,7 @@ CREATE FUNCTION knowledge.hold_message(p_workspace_id uuid, p_ctx jsonb) RETURNS
     LANGUAGE plpgsql
     AS $$
 begin
+    perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
     perform from tg.messages m
       where (m.workspace_id, m.id) = (p_workspace_id, (
             select v.message_fk from tg.message_versions v
@@ -2213,7 +2676,7 @@ begin
       order by u.id for update;
 
     -- A command is for the bot, not for the archive.
-    if coalesce(version.normalized_text, '') = '' or version.normalized_text ~ '^/[a-zA-Z]' then
+    if coalesce(version.normalized_text, '') = '' or version.is_command then
         delete from content.documents where (workspace_id, message_fk) = (p_workspace_id, p_message_fk);
     else
         insert into content.documents as d
@@ -2254,6 +2717,32 @@ $$;
 
 
 --
+-- Name: is_addressed(uuid, uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.is_addressed(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(
+        m ->> 'kind' = 'message' and m ->> 'tg_user_id' is not null and nullif(m -> 'forward_origin', 'null') is null
+        and not exists (select from jsonb_array_elements(p_facts -> 'users') u
+                         where u -> 'tg_user_id' = m -> 'tg_user_id' and u -> 'is_bot' = 'true')
+        and case
+            when nullif(m -> 'command', 'null') is not null then
+                m #>> '{command,name}' = 'ask'
+                and (m #>> '{command,bot}' is null or lower(m #>> '{command,bot}') = lower(s.username))
+            when p_facts #>> '{chat,type}' = 'private' then m ->> 'text' is not null
+            else m -> 'mentions' ? lower(s.username)
+                 or exists (select from knowledge.replies r
+                             where (r.workspace_id, r.bot_id, r.chat_id) = (p_workspace_id, p_bot_id, c.chat_id)
+                               and r.provider_message_id = m ->> 'reply_to_message_id')
+            end, false)
+      from (select p_facts -> 'message', (p_facts #>> '{chat,chat_id}')::bigint) c (m, chat_id)
+      left join core.bot_transport_state s on (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id)
+$$;
+
+
+--
 -- Name: is_forgotten(uuid, bigint, integer, bigint, timestamp with time zone); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2266,6 +2755,20 @@ CREATE FUNCTION knowledge.is_forgotten(p_workspace_id uuid, p_chat_id bigint, p_
            and ((f.kind, f.chat_id, f.subject) = ('message', p_chat_id, p_message_id::bigint)
                 or (f.kind, f.chat_id, f.subject) = ('chat', p_chat_id, 0) and p_date <= f.at
                 or (f.kind, f.chat_id, f.subject) = ('person', 0, p_user_id) and p_date <= f.at))
+$$;
+
+
+--
+-- Name: is_url_forgotten(uuid, text, timestamp with time zone); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.is_url_forgotten(p_workspace_id uuid, p_normalized_url text, p_date timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select exists (select from tg.forgotten f
+                    where (f.workspace_id, f.kind, f.chat_id, f.subject)
+                          = (p_workspace_id, 'url', 0, hashtextextended(p_normalized_url, 0))
+                      and p_date <= f.at)
 $$;
 
 
@@ -2283,14 +2786,15 @@ declare
     said constant timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, sent);
     has_file constant boolean := coalesce((p_message ->> 'has_file')::boolean,
                                           p_message -> 'attachments' is distinct from '[]');
+    policy constant core.chat_policies := knowledge.policy_of(
+        p_workspace_id, knowledge.chat_now(p_workspace_id, p_chat_id));
     message tg.messages;
 begin
     if not exists (select from knowledge.audience_of(p_workspace_id, p_chat_id, p_chat_type, sender)) then
         return 'not_kept';
     elsif knowledge.is_forgotten(p_workspace_id, p_chat_id, number, sender, sent) then
         return 'forgotten';
-    elsif sent < platform.now()
-            - (knowledge.policy_of(p_workspace_id, p_chat_id)).retention_days_documents * interval '1 day' then
+    elsif sent < platform.now() - policy.retention_days_documents * interval '1 day' then
         return 'expired';
     end if;
     select * into message from tg.messages m
@@ -2315,6 +2819,27 @@ $$;
 
 
 --
+-- Name: kept_of_update(uuid, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.kept_of_update(p_workspace_id uuid, p_chat_id bigint, p_body jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    gone bigint;
+begin
+    if knowledge.quotes_forgotten(p_workspace_id, p_chat_id, p_body) then
+        p_body := knowledge.without_quotes(p_body);
+    end if;
+    foreach gone in array knowledge.people_forgotten(p_workspace_id, p_body, '[]') loop
+        p_body := knowledge.without_names(p_body, gone);
+    end loop;
+    return p_body;
+end
+$$;
+
+
+--
 -- Name: load_context(uuid, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2324,6 +2849,7 @@ CREATE FUNCTION knowledge.load_context(p_workspace_id uuid, p_user_id bigint, p_
 declare
     asker core.tenant_users;
     policy core.chat_policies;
+    of_chat constant bigint := knowledge.chat_now(p_workspace_id, p_chat_id);
 begin
     select * into asker from core.tenant_users where (workspace_id, tg_user_id) = (p_workspace_id, p_user_id);
     if not found then
@@ -2332,19 +2858,19 @@ begin
         return jsonb_build_object('status', 403, 'reason', 'this person is blocked');
     end if;
     if p_channel = 'group' then
-        perform from core.tenant_chats where (workspace_id, chat_id, status) = (p_workspace_id, p_chat_id, 'active');
+        perform from core.tenant_chats where (workspace_id, chat_id, status) = (p_workspace_id, of_chat, 'active');
         if not found then
             return jsonb_build_object('status', 404, 'reason', 'this chat is not registered, or it is disabled');
         end if;
         perform from tg.chat_memberships_current
-          where (workspace_id, chat_id, tg_user_id, is_member) = (p_workspace_id, p_chat_id, p_user_id, true);
+          where (workspace_id, chat_id, tg_user_id, is_member) = (p_workspace_id, of_chat, p_user_id, true);
         if not found then
             return jsonb_build_object('status', 403, 'reason', 'this person is not a member of the chat');
         end if;
     end if;
-    policy := knowledge.policy_of(p_workspace_id, p_chat_id);
+    policy := knowledge.policy_of(p_workspace_id, of_chat);
     return jsonb_build_object('ctx', jsonb_build_object(
-        'tenant_id', p_workspace_id, 'tg_user_id', p_user_id, 'chat_id', p_chat_id, 'channel', p_channel,
+        'tenant_id', p_workspace_id, 'tg_user_id', p_user_id, 'chat_id', of_chat, 'channel', p_channel,
         'visibility', p_channel, 'dm_owner_user_id', case when p_channel = 'dm' then p_user_id end,
         'role', asker.role, 'is_allowed', true, 'chat_policy', jsonb_build_object(
             'allow_url_fetch', policy.allow_url_fetch, 'allow_file_download', policy.allow_file_download,
@@ -2355,32 +2881,105 @@ $$;
 
 
 --
+-- Name: look_up_terms(uuid, integer[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.look_up_terms(p_workspace_id uuid, p_terms integer[]) RETURNS TABLE(term integer, chunks bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select f.term, f.chunks from kg.term_frequencies f where f.workspace_id = p_workspace_id and f.term = any (p_terms || 0)
+$$;
+
+
+--
+-- Name: lookup_terms(bigint, public.sparsevec); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.lookup_terms(p_chat_id bigint, p_weights public.sparsevec) RETURNS integer[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select coalesce(array_agg((hashint8extended(p_chat_id, split_part(entry, ':', 1)::bigint) & 2147483647)::int), '{}')
+      from unnest(string_to_array(split_part(substr(p_weights::text, 2), '}', 1), ',')) entry
+     where entry <> ''
+$$;
+
+
+--
+-- Name: may_tell(uuid, uuid); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.may_tell(p_workspace_id uuid, p_reply_id uuid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select coalesce(bool_and(
+        not knowledge.load_context(p_workspace_id, t.tg_user_id, t.chat_id, t.channel::text) ? 'status'
+        and not exists (
+            select from audit.qa_citations c
+             where (c.workspace_id, c.turn_id) = (t.workspace_id, t.id)
+               and not exists (
+                   select from content.documents d
+                    where (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
+                      and d.chat_id = any (knowledge.audience_chats(
+                          p_workspace_id, t.tg_user_id, t.chat_id, t.channel::text))))), true)
+      from knowledge.replies r
+      join audit.qa_turns t on (t.workspace_id, t.id) = (r.workspace_id, r.turn_id)
+     where (r.workspace_id, r.reply_id) = (p_workspace_id, p_reply_id)
+$$;
+
+
+--
 -- Name: migrate_chat(uuid, bigint, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
 CREATE FUNCTION knowledge.migrate_chat(p_workspace_id uuid, p_from bigint, p_to bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare
+    twins bigint[];
 begin
-    update tg.chats set migrated_to = p_to where (workspace_id, chat_id) = (p_workspace_id, p_from);
+    insert into tg.chats as c (workspace_id, chat_id, type, migrated_to) values (p_workspace_id, p_from, 'group', p_to)
+    on conflict (workspace_id, chat_id) do update set migrated_to = excluded.migrated_to
+     where c.migrated_to is distinct from excluded.migrated_to;
+    with moved as (
+        delete from core.tenant_chats c where (c.workspace_id, c.chat_id) = (p_workspace_id, p_from) returning c.*
+    )
     insert into core.tenant_chats (workspace_id, chat_id, bot_id, status, registered_by)
-    select workspace_id, p_to, bot_id, status, registered_by from core.tenant_chats
-     where (workspace_id, chat_id) = (p_workspace_id, p_from)
+    select workspace_id, p_to, bot_id, status, registered_by from moved
     on conflict do nothing;
+    with moved as (
+        delete from core.chat_policies p where (p.workspace_id, p.chat_id) = (p_workspace_id, p_from) returning p.*
+    )
     insert into core.chat_policies
     select workspace_id, p_to, allow_url_fetch, allow_file_download, allow_embedding, retention_days_raw,
            retention_days_documents, updated_at
-      from core.chat_policies where (workspace_id, chat_id) = (p_workspace_id, p_from)
+      from moved
     on conflict do nothing;
+    with moved as (
+        delete from tg.chat_memberships_current m where (m.workspace_id, m.chat_id) = (p_workspace_id, p_from)
+        returning m.*
+    )
     insert into tg.chat_memberships_current
-    select workspace_id, p_to, tg_user_id, status, is_member, changed_at, proved_at from tg.chat_memberships_current
-     where (workspace_id, chat_id) = (p_workspace_id, p_from)
+    select workspace_id, p_to, tg_user_id, status, is_member, changed_at, proved_at from moved
     on conflict do nothing;
-    update content.documents d set chat_id = p_to
-     where (d.workspace_id, d.chat_id) = (p_workspace_id, p_from)
-       and not exists (select from content.documents o
-                        where (o.workspace_id, o.chat_id) = (p_workspace_id, p_to)
-                          and (o.url_id = d.url_id or o.file_unique_id = d.file_unique_id));
+
+    -- A page or a file that the supergroup has already: its document takes over the messages that share it.
+    with pairs as (
+        select d.id as old_id, o.id as new_id
+          from content.documents d
+          join content.documents o on o.workspace_id = d.workspace_id and o.chat_id = p_to
+           and (o.url_id = d.url_id or o.file_unique_id = d.file_unique_id)
+         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_from)
+    ), moved as (
+        delete from content.document_sources s using pairs p
+         where (s.workspace_id, s.document_id) = (p_workspace_id, p.old_id)
+        returning p.new_id, s.message_fk
+    ), taken as (
+        insert into content.document_sources (workspace_id, document_id, message_fk)
+        select p_workspace_id, new_id, message_fk from moved on conflict do nothing
+    )
+    select array_agg(old_id) into twins from pairs;
+    perform knowledge.drop_unreferenced(p_workspace_id, twins);
+    update content.documents d set chat_id = p_to where (d.workspace_id, d.chat_id) = (p_workspace_id, p_from);
 end
 $$;
 
@@ -2394,6 +2993,25 @@ CREATE FUNCTION knowledge.next_due_at(p_workspace_id uuid) RETURNS timestamp wit
     AS $$
     select min(e.next_attempt_at) from knowledge.replies e
      where e.workspace_id = p_workspace_id and e.status in ('queued', 'retry')
+$$;
+
+
+--
+-- Name: note_terms(); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.note_terms() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    changed kg.chunk_terms := case tg_op when 'DELETE' then old else new end;
+begin
+    insert into kg.term_changes (workspace_id, terms, delta)
+    select changed.workspace_id, array_agg(split_part(entry, ':', 1)::int), case tg_op when 'DELETE' then -1 else 1 end
+      from unnest(string_to_array(split_part(substr(changed.weights::text, 2), '}', 1), ',')) entry
+     where entry <> '' having count(*) > 0;
+    return null;
+end
 $$;
 
 
@@ -2450,8 +3068,13 @@ declare
     command constant text := message #>> '{command,name}';
     sender constant bigint := (message ->> 'tg_user_id')::bigint;
     target constant int := (message ->> 'reply_to_message_id')::int;
+    number constant int := (message ->> 'message_id')::int;
+    reply_key constant text := format('command %s %s', of_chat, number);
+    -- A group may have become a supergroup since.
+    chat constant bigint := knowledge.chat_now(p_workspace_id, of_chat);
     keeps constant text := 'Здесь сохраняется то, чем делится чат: сообщения, ссылки и файлы, чтобы по ним можно было'
         ' спрашивать. Чтобы забыть сообщение, ответьте на него командой /forget (автор или администратор).';
+    is_author boolean := false;
     role text;
     said text;
 begin
@@ -2462,11 +3085,19 @@ begin
     if command is null or p_facts ->> 'kind' <> 'message' or sender is null
        or lower(message #>> '{command,bot}') <> (
             select lower(s.username) from core.bot_transport_state s
-             where (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id)) then
+             where (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id))
+       or exists (select from knowledge.replies r
+                   where (r.workspace_id, r.bot_id, r.dedup_key) = (p_workspace_id, p_bot_id, reply_key)) then
         return;
     end if;
     select u.role into role from core.tenant_users u where (u.workspace_id, u.tg_user_id) = (p_workspace_id, sender);
-    if role is null or role = 'blocked' then
+    if command = 'forget' and target is not null then
+        -- Telegram names the author of what is answered, also where the message itself comes later.
+        is_author := coalesce((message ->> 'reply_to_user_id')::bigint = sender, false) or exists (
+            select from tg.messages m
+             where (m.workspace_id, m.chat_id, m.message_id, m.tg_user_id) = (p_workspace_id, of_chat, target, sender));
+    end if;
+    if (role is null or role = 'blocked') and not is_author then
         if command in ('register', 'unregister', 'forget', 'help', 'start') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat, null, null,
@@ -2480,19 +3111,23 @@ begin
             said := 'Эта команда нужна в группе или канале, а личная переписка сохраняется и так.';
         when command in ('register', 'unregister') and role <> 'admin' then
             said := 'Подключить или отключить чат может администратор рабочего пространства.';
+        when command in ('register', 'unregister') and exists (
+            select from core.tenant_chats c where (c.workspace_id, c.chat_id) = (p_workspace_id, chat)
+               and (c.last_command_id > number or c.last_command_id is not null and chat <> of_chat)) then
+            return;
         when command = 'register' then
-            perform knowledge.register_chat(p_workspace_id, of_chat, p_bot_id, sender);
+            perform knowledge.register_chat(p_workspace_id, chat, p_bot_id, sender);
             said := 'Чат подключён. ' || keeps;
         when command = 'unregister' then
-            update core.tenant_chats set status = 'disabled' where (workspace_id, chat_id) = (p_workspace_id, of_chat);
+            perform knowledge.disable_chat(p_workspace_id, chat);
+            -- Also where the /register before it has not come yet.
+            insert into core.tenant_chats (workspace_id, chat_id, bot_id, status, registered_by)
+            values (p_workspace_id, chat, p_bot_id, 'disabled', sender) on conflict do nothing;
             said := 'Чат отключён: новое не сохраняется, и вопросы не принимаются. Чтобы забыть сохранённое, обратитесь'
                 ' к администратору.';
         when command = 'forget' and target is null then
             said := 'Ответьте командой /forget на сообщение, которое нужно забыть.';
-        when command = 'forget' and role <> 'admin' and not exists (
-            select from tg.messages m
-             where (m.workspace_id, m.chat_id, m.message_id, m.tg_user_id) = (p_workspace_id, of_chat, target, sender))
-        then
+        when command = 'forget' and not is_author and role <> 'admin' then
             said := 'Забыть сообщение может его автор или администратор рабочего пространства.';
         when command = 'forget' then
             perform knowledge.forget(p_workspace_id, 'message', of_chat, target, null, format('tg_user %s', sender));
@@ -2502,11 +3137,81 @@ begin
         else
             return;
     end case;
+    if command in ('register', 'unregister') and role = 'admin' and chat = of_chat then
+        update core.tenant_chats c set last_command_id = number
+         where (c.workspace_id, c.chat_id) = (p_workspace_id, chat);
+    end if;
     perform knowledge.put_reply(
-        p_workspace_id, p_bot_id, format('command %s %s', of_chat, message ->> 'message_id'), of_chat,
-        (message ->> 'thread_id')::int, (message ->> 'message_id')::int, said);
+        p_workspace_id, p_bot_id, reply_key, of_chat, (message ->> 'thread_id')::int, number, said);
 end
 $$;
+
+
+--
+-- Name: open_turn(uuid, uuid, bigint, text, bigint, text, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.open_turn(p_workspace_id uuid, p_bot_id uuid, p_user_id bigint, p_channel text, p_chat_id bigint, p_question text, p_version_id bigint, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    turn_id bigint;
+    message tg.messages;
+begin
+    select t.id into turn_id from audit.qa_turns t
+     where (t.workspace_id, t.question_message_version_id) = (p_workspace_id, p_version_id);
+    if found then
+        return turn_id;
+    end if;
+    select m.* into message from tg.message_versions v
+      join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
+     where (v.workspace_id, v.id) = (p_workspace_id, p_version_id) for key share of m;
+    insert into audit.qa_turns as t
+        (workspace_id, session_id, bot_id, tg_user_id, channel, chat_id, question, question_message_fk,
+         question_message_version_id, question_is_source, thread_id, reply_to_message_id, trace_id)
+    values (p_workspace_id, knowledge.upsert_session(p_workspace_id, p_user_id, p_channel, p_chat_id, '{}'), p_bot_id,
+            p_user_id, p_channel::core.visibility_scope, p_chat_id, left(p_question, 4096), message.id, p_version_id,
+            -- In private people also leave notes: what does not read like a question may answer a later one.
+            p_channel = 'dm' and p_question !~ '\?' and p_question !~*
+            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|можно|есть ли|'
+            'найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|do|does|can|find|show|tell)\M',
+            message.thread_id, message.message_id, p_trace_id)
+    on conflict on constraint question_is_answered_once do nothing
+    returning t.id into turn_id;
+    if turn_id is null then
+        select t.id into turn_id from audit.qa_turns t
+         where (t.workspace_id, t.question_message_version_id) = (p_workspace_id, p_version_id);
+    end if;
+    return turn_id;
+end
+$$;
+
+
+--
+-- Name: people_forgotten(uuid, jsonb, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.people_forgotten(p_workspace_id uuid, p_body jsonb, p_users jsonb) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+    -- As a rule there are none, and the update need not be searched.
+    if not exists (select from tg.forgotten f where (f.workspace_id, f.kind) = (p_workspace_id, 'person')) then
+        return '{}';
+    end if;
+    return (
+        with named (id) as (
+            select i::numeric from jsonb_path_query(p_body, '$.**.id ? (@.type() == "number")') i
+            union
+            select i::numeric from jsonb_path_query(p_users, '$[*].tg_user_id ? (@.type() == "number")') i
+        )
+        select coalesce(array_agg(f.subject), '{}') from named n
+          join tg.forgotten f
+            on (f.workspace_id, f.kind, f.chat_id) = (p_workspace_id, 'person', 0) and f.subject = n.id
+         where not exists (select from tg.messages m
+                            where (m.workspace_id, m.tg_user_id) = (p_workspace_id, f.subject) and m.date > f.at));
+end
+$_$;
 
 
 --
@@ -2567,6 +3272,20 @@ $$;
 
 
 --
+-- Name: prove_membership(uuid, bigint, bigint, text, boolean); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.prove_membership(p_workspace_id uuid, p_chat_id bigint, p_user_id bigint, p_status text, p_is_member boolean) RETURNS void
+    LANGUAGE sql
+    AS $$
+    update tg.chat_memberships_current c
+       set status = p_status, is_member = p_is_member, proved_at = platform.now(),
+           changed_at = case when c.is_member = p_is_member then c.changed_at else platform.now() end
+     where (c.workspace_id, c.chat_id, c.tg_user_id) = (p_workspace_id, p_chat_id, p_user_id)
+$$;
+
+
+--
 -- Name: prune(uuid, bigint, integer); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2574,7 +3293,8 @@ CREATE FUNCTION knowledge.prune(p_workspace_id uuid, p_chat_id bigint, p_limit i
     LANGUAGE plpgsql
     AS $$
 declare
-    policy core.chat_policies := knowledge.policy_of(p_workspace_id, p_chat_id);
+    chats constant bigint[] := knowledge.chats_of(p_workspace_id, p_chat_id);
+    policy core.chat_policies := knowledge.policy_of(p_workspace_id, chats[1]);
     old_fks bigint[];
     lone bigint[];
     raws int;
@@ -2583,22 +3303,22 @@ begin
     delete from raw.telegram_updates r
      where r.workspace_id = p_workspace_id and r.id = any (array(
            select x.id from raw.telegram_updates x
-            where (x.workspace_id, x.chat_id) = (p_workspace_id, p_chat_id)
+            where x.workspace_id = p_workspace_id and x.chat_id = any (chats)
               and x.received_at < platform.now() - policy.retention_days_raw * interval '1 day'
             order by x.received_at limit p_limit));
     get diagnostics raws = row_count;
     select array_agg(m.id) into old_fks from (
         select m.id from tg.messages m
-         where (m.workspace_id, m.chat_id) = (p_workspace_id, p_chat_id)
+         where m.workspace_id = p_workspace_id and m.chat_id = any (chats)
            and m.date < platform.now() - policy.retention_days_documents * interval '1 day'
          order by m.date limit p_limit) m;
     if old_fks is not null then
-        counts := knowledge.forget_messages(p_workspace_id, old_fks, 'retention', p_chat_id, null);
+        counts := knowledge.forget_messages(p_workspace_id, old_fks, null, 'retention', p_chat_id, null);
     end if;
     -- Pages that no message ever shared go by their own age.
     select array_agg(d.id) into lone from (
         select d.id from content.documents d
-         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_chat_id) and d.doc_type <> 'message'
+         where d.workspace_id = p_workspace_id and d.chat_id = any (chats) and d.doc_type <> 'message'
            and d.created_at < platform.now() - policy.retention_days_documents * interval '1 day'
            and not exists (select from content.document_sources s
                             where (s.workspace_id, s.document_id) = (d.workspace_id, d.id))
@@ -2721,8 +3441,10 @@ begin
         return;
     end if;
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
-    insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, state)
+    insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, search_weight, state)
     select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
+           -- What eval shows of hashed words beside BM25; a learned model is worth about as much as the words.
+           case p_provider when 'local' then 0 else 0.5 end,
            case when exists (select from kg.embedding_models a
                               where (a.workspace_id, a.state) = (p_workspace_id, 'active'))
                 then 'filling' else 'active' end
@@ -2759,14 +3481,164 @@ CREATE FUNCTION knowledge.quotes_forgotten(p_workspace_id uuid, p_chat_id bigint
     LANGUAGE sql STABLE
     AS $_$
     select exists (
-        select from jsonb_each(p_body) u cross join unnest('{reply_to_message,pinned_message}'::text[]) q
-         cross join lateral (select u.value -> q as quoted) m
+        select from jsonb_each(p_body) u
+         cross join (values ('{reply_to_message}'::text[]), ('{pinned_message}'),
+                            ('{checklist_tasks_done,checklist_message}'), ('{checklist_tasks_added,checklist_message}')
+                    ) q (path)
+         cross join lateral (select u.value #> q.path as quoted) m
          where jsonb_typeof(m.quoted) = 'object' and m.quoted ->> 'message_id' ~ '^[0-9]{1,9}$'
            and knowledge.is_forgotten(
                p_workspace_id, p_chat_id, (m.quoted ->> 'message_id')::int,
                case when m.quoted #>> '{from,id}' ~ '^[0-9]{1,18}$' then (m.quoted #>> '{from,id}')::bigint end,
                case when m.quoted ->> 'date' ~ '^[0-9]{1,11}$' then to_timestamp((m.quoted ->> 'date')::bigint) end))
 $_$;
+
+
+--
+-- Name: raw_of_messages(uuid, bigint[], integer[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.raw_of_messages(p_workspace_id uuid, p_chat_ids bigint[], p_message_ids integer[]) RETURNS TABLE(raw_id bigint, is_own boolean)
+    LANGUAGE sql STABLE
+    AS $$
+    with asked as (
+        select * from unnest(p_chat_ids, p_message_ids::numeric[]) a (chat_id, message_id)
+    )
+    select t.id, bool_or(t.is_own) from (
+        select r.id, true from asked a
+          join raw.telegram_updates r on (r.workspace_id, r.chat_id, r.message_id)
+                                       = (p_workspace_id, a.chat_id, a.message_id)
+        union all
+        select r.id, false from asked a
+          join raw.telegram_updates r on (r.workspace_id, r.chat_id, r.reply_to_message_id)
+                                       = (p_workspace_id, a.chat_id, a.message_id)
+        union all
+        select r.id, false from asked a
+          join raw.telegram_updates r on (r.workspace_id, r.chat_id, r.subject_message_id)
+                                       = (p_workspace_id, a.chat_id, a.message_id)) t (id, is_own)
+     group by t.id
+$$;
+
+
+--
+-- Name: read_hits(uuid, bigint[], bigint[], bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.read_hits(p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[], p_but_message bigint) RETURNS TABLE(chunk_id bigint, document_id bigint, chunk_no integer, text text, mark jsonb, doc_type text, visibility text, chat_id bigint, chat_type text, chat_title text, chat_username text, title text, author text, doc_date text, url text, file_name text, message_fk bigint, message_id integer, thread_id integer, tg_user_id bigint, said_at timestamp with time zone, message_chat_id bigint)
+    LANGUAGE sql STABLE
+    AS $$
+    select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title, t.username,
+           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id, m.tg_user_id, m.date,
+           m.chat_id
+      from kg.chunks c
+      join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
+      left join tg.chats t on (t.workspace_id, t.chat_id) = (d.workspace_id, d.chat_id)
+      left join content.urls u on (u.workspace_id, u.id) = (d.workspace_id, d.url_id)
+      left join tg.files f on (f.workspace_id, f.file_unique_id) = (d.workspace_id, d.file_unique_id)
+      left join lateral (
+          select x.* from tg.messages x
+           where x.workspace_id = d.workspace_id and x.id = coalesce(d.message_fk, (
+                 select min(s.message_fk) from content.document_sources s
+                  where (s.workspace_id, s.document_id) = (d.workspace_id, d.id)))) m on true
+     where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
+       and d.message_fk is distinct from p_but_message
+       and not exists (select from audit.qa_turns q
+                        where (q.workspace_id, q.question_message_fk) = (d.workspace_id, d.message_fk)
+                          and not q.question_is_source)
+$$;
+
+
+--
+-- Name: read_neighbours(uuid, bigint[], bigint[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.read_neighbours(p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[]) RETURNS TABLE(of_chunk bigint, place text, chunk_id bigint, author text, text text)
+    LANGUAGE sql STABLE
+    AS $$
+    with found as (
+        select c.id, c.document_id, c.chunk_no, coalesce(m.chat_id, d.chat_id) as chat_id, d.message_fk,
+               m.message_id, m.thread_id, m.reply_to_message_id
+          from kg.chunks c
+          join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
+          left join tg.messages m on (m.workspace_id, m.id) = (d.workspace_id, d.message_fk)
+         where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
+    ), around as (
+        select f.id, case when c.chunk_no < f.chunk_no then 'before' else 'after' end as place, c.document_id, c.chunk_no
+          from found f
+          join kg.chunks c on c.workspace_id = p_workspace_id and c.document_id = f.document_id
+               and c.chunk_no in (f.chunk_no - 1, f.chunk_no + 1)
+        union all
+        select f.id, n.place, d.id, 0
+          from found f cross join lateral (
+              select 'answers' as place, r.id from tg.messages r
+               where (r.workspace_id, r.chat_id, r.message_id) = (p_workspace_id, f.chat_id, f.reply_to_message_id)
+              union all
+              (select 'answered', w.id from tg.messages w
+                where w.workspace_id = p_workspace_id and w.chat_id = f.chat_id and w.reply_to_message_id = f.message_id
+                order by w.message_id limit 2)
+              union all
+              (select 'before', b.id from tg.messages b
+                where b.workspace_id = p_workspace_id and b.chat_id = f.chat_id and b.message_id < f.message_id
+                  and b.thread_id is not distinct from f.thread_id order by b.message_id desc limit 1)
+              union all
+              (select 'after', a.id from tg.messages a
+                where a.workspace_id = p_workspace_id and a.chat_id = f.chat_id and a.message_id > f.message_id
+                  and a.thread_id is not distinct from f.thread_id order by a.message_id limit 1)) n
+          join content.documents d on (d.workspace_id, d.message_fk) = (p_workspace_id, n.id)
+         where f.message_fk is not null
+    )
+    select a.id, a.place, c.id, d.author, c.text
+      from around a
+      join kg.chunks c on (c.workspace_id, c.document_id, c.chunk_no) = (p_workspace_id, a.document_id, a.chunk_no)
+      join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
+     where d.chat_id = any (p_chats)
+     order by a.id, a.place, c.id
+$$;
+
+
+--
+-- Name: read_turn(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.read_turn(p_workspace_id uuid, p_turn_id bigint) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select to_jsonb(t) || jsonb_build_object(
+        'message_id', t.reply_to_message_id,
+        'citations', coalesce((
+            select jsonb_agg(jsonb_build_object('rank', c.rank, 'chunk_id', c.chunk_id, 'score', c.score, 'snippet', c.snippet,
+                                                'source_ref', c.source_ref) order by c.rank)
+              from audit.qa_citations c where (c.workspace_id, c.turn_id) = (t.workspace_id, t.id)), '[]'),
+        'before', coalesce((
+            select jsonb_agg(b.said order by b.id) from (
+                select x.id, jsonb_build_object('question', x.question, 'answer', x.answer_text) as said
+                  from audit.qa_turns x
+                 where (x.workspace_id, x.session_id) = (t.workspace_id, t.session_id) and x.id < t.id
+                   and x.status in ('answered', 'refused')
+                 order by x.id desc limit 3) b), '[]'))
+      from audit.qa_turns t where (t.workspace_id, t.id) = (p_workspace_id, p_turn_id)
+$$;
+
+
+--
+-- Name: record_press(uuid, bigint, bigint, bigint, boolean); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.record_press(p_workspace_id uuid, p_chat_id bigint, p_user_id bigint, p_turn_id bigint, p_is_useful boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update audit.qa_turns t set is_useful = p_is_useful, pressed_by = p_user_id
+     where (t.workspace_id, t.id, t.chat_id) = (p_workspace_id, p_turn_id, p_chat_id) and t.status <> 'asked'
+       and exists (select from core.tenant_users u
+                    where (u.workspace_id, u.tg_user_id) = (p_workspace_id, p_user_id) and u.role <> 'blocked');
+    if not found then
+        return false;
+    end if;
+    perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'turn', 'id', p_turn_id));
+    return true;
+end
+$$;
 
 
 --
@@ -2778,6 +3650,7 @@ CREATE FUNCTION knowledge.record_reply(p_workspace_id uuid, p_reply_id uuid, p_c
     AS $$
 declare
     error constant jsonb := case when p_error is not null then platform.safe_error(p_error) end;
+    attempts_max constant int := knowledge.reply_attempts_max();
     reply knowledge.replies;
     outcome text;
 begin
@@ -2785,7 +3658,8 @@ begin
      where r.workspace_id = p_workspace_id and r.reply_id = p_reply_id for no key update;
     if reply.status = 'sending' and reply.claim_token = p_claim_token then
         outcome := case when error is null then 'sent'
-                        when error->>'category' = 'PERMANENT' or reply.attempt >= 8 then 'dead' else 'retry' end;
+                        when error->>'category' = 'PERMANENT' or reply.attempt >= attempts_max then 'dead'
+                        else 'retry' end;
     elsif reply.status = 'retry' and error is null then
         outcome := 'late';
     else
@@ -2804,6 +3678,30 @@ $$;
 
 
 --
+-- Name: refuse_stranger(uuid, uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.refuse_stranger(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    of_chat constant bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    sender constant bigint := (p_facts #>> '{message,tg_user_id}')::bigint;
+begin
+    if not knowledge.is_addressed(p_workspace_id, p_bot_id, p_facts)
+       or exists (select from core.tenant_users u
+                   where (u.workspace_id, u.tg_user_id) = (p_workspace_id, sender) and u.role <> 'blocked') then
+        return;
+    end if;
+    perform knowledge.put_reply(
+        p_workspace_id, p_bot_id, format('stranger %s %s', of_chat, sender), of_chat,
+        (p_facts #>> '{message,thread_id}')::int, null,
+        'Извините, этот бот отвечает только участникам рабочего пространства. Обратитесь к его администратору.');
+end
+$$;
+
+
+--
 -- Name: register_chat(uuid, bigint, uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2814,6 +3712,50 @@ CREATE FUNCTION knowledge.register_chat(p_workspace_id uuid, p_chat_id bigint, p
     values (p_workspace_id, p_chat_id, p_bot_id, p_by)
     on conflict (workspace_id, chat_id) do update set status = 'active', bot_id = coalesce(excluded.bot_id, c.bot_id);
     select ops.append_journal(p_workspace_id, 'knowledge', 'chat_registered', p_chat_id::text);
+$$;
+
+
+--
+-- Name: rename_author(uuid, bigint[], text[]); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.rename_author(p_workspace_id uuid, p_document_ids bigint[], p_names text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    document content.documents;
+begin
+    for document in
+        update content.documents d
+           set version = d.version + 1, updated_at = platform.now(),
+               author = (select knowledge.author_of(p_workspace_id, m) from content.document_sources s
+                           join tg.messages m on (m.workspace_id, m.id) = (s.workspace_id, s.message_fk)
+                          where (s.workspace_id, s.document_id) = (d.workspace_id, d.id) order by m.date, m.id limit 1)
+         where d.workspace_id = p_workspace_id and d.id = any (p_document_ids) and d.doc_type = 'file'
+           and d.author = any (p_names)
+        returning d.*
+    loop
+        delete from kg.chunks c where (c.workspace_id, c.document_id) = (p_workspace_id, document.id);
+        if document.status = 'done' then
+            perform knowledge.ask_for_chunks(p_workspace_id, document, null);
+        elsif document.status = 'pending' and document.blob_object_id is not null then
+            perform ops.enqueue_job(
+                p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id), null,
+                format('document %s version %s', document.id, document.version));
+        end if;
+    end loop;
+end
+$$;
+
+
+--
+-- Name: reply_attempts_max(); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.reply_attempts_max() RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    select 8
 $$;
 
 
@@ -2843,9 +3785,14 @@ begin
         return ops.enqueue_job(p_workspace_id, 'knowledge.extract', jsonb_build_object('document_id', document.id),
                                null, null, p_trace_id);
     end if;
+    -- Any message that shares it: the one that it was made for may have been edited or be gone.
     ctx := jsonb_build_object('chat_id', document.chat_id, 'visibility', document.visibility,
                               'dm_owner_user_id', document.dm_owner_user_id,
-                              'message_version_id', document.message_version_id);
+                              'message_version_id', (
+                                  select m.current_version_id from content.document_sources s
+                                    join tg.messages m on (m.workspace_id, m.id) = (s.workspace_id, s.message_fk)
+                                   where (s.workspace_id, s.document_id) = (p_workspace_id, document.id)
+                                   order by m.id desc limit 1));
     if document.url_id is not null then
         return ops.enqueue_job(p_workspace_id, 'knowledge.fetch_url',
                                jsonb_build_object('url_id', document.url_id, 'ctx', ctx), null, null, p_trace_id);
@@ -2869,7 +3816,8 @@ CREATE FUNCTION knowledge.set_policy(p_workspace_id uuid, p_chat_id bigint, p_po
     LANGUAGE plpgsql
     AS $$
 declare
-    policy core.chat_policies := knowledge.policy_of(p_workspace_id, p_chat_id);
+    of_chat constant bigint := knowledge.chat_now(p_workspace_id, p_chat_id);
+    policy core.chat_policies := knowledge.policy_of(p_workspace_id, of_chat);
     could constant boolean := policy.allow_embedding;
     document content.documents;
 begin
@@ -2880,19 +3828,24 @@ begin
        set allow_url_fetch = excluded.allow_url_fetch, allow_file_download = excluded.allow_file_download,
            allow_embedding = excluded.allow_embedding, retention_days_raw = excluded.retention_days_raw,
            retention_days_documents = excluded.retention_days_documents, updated_at = excluded.updated_at;
+    if could <> policy.allow_embedding then
+        -- Chunks are stored under the lock of their document: that has ended, or begins after and sees the policy.
+        perform from content.documents d
+          where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat) order by d.id for update;
+    end if;
     if could and not policy.allow_embedding then
         delete from kg.chunks c using content.documents d
-         where (d.workspace_id, d.chat_id) = (p_workspace_id, p_chat_id)
+         where (d.workspace_id, d.chat_id) = (p_workspace_id, of_chat)
            and (c.workspace_id, c.document_id) = (d.workspace_id, d.id);
     elsif not could and policy.allow_embedding then
         for document in
             select * from content.documents d
-             where (d.workspace_id, d.chat_id, d.status) = (p_workspace_id, p_chat_id, 'done') order by d.id
+             where (d.workspace_id, d.chat_id, d.status) = (p_workspace_id, of_chat, 'done') order by d.id
         loop
             perform knowledge.ask_for_chunks(p_workspace_id, document, null);
         end loop;
     end if;
-    perform ops.append_journal(p_workspace_id, 'knowledge', 'policy_changed', p_chat_id::text, null, to_jsonb(policy));
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'policy_changed', of_chat::text, null, to_jsonb(policy));
     return policy;
 exception
     when check_violation or not_null_violation or invalid_text_representation or numeric_value_out_of_range then
@@ -2968,15 +3921,14 @@ $$;
 
 
 --
--- Name: store_chunks(uuid, bigint, integer, integer, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
+-- Name: store_chunks(uuid, bigint, integer, text, integer, jsonb, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
-CREATE FUNCTION knowledge.store_chunks(p_workspace_id uuid, p_document_id bigint, p_version integer, p_token_count integer, p_chunks jsonb, p_trace_id text) RETURNS integer
+CREATE FUNCTION knowledge.store_chunks(p_workspace_id uuid, p_document_id bigint, p_version integer, p_context text, p_token_count integer, p_chunks jsonb, p_trace_id text) RETURNS integer
     LANGUAGE plpgsql
     AS $$
 declare
     document content.documents;
-    context text;
 begin
     select * into document from content.documents where (workspace_id, id) = (p_workspace_id, p_document_id) for update;
     if not found then
@@ -2985,15 +3937,16 @@ begin
         return null;
     elsif not (knowledge.policy_of(p_workspace_id, document.chat_id)).allow_embedding then
         return 0;
+    elsif coalesce(knowledge.document_context(document), '') <> p_context then
+        return null;
     end if;
-    context := coalesce(knowledge.document_context(document), '');
     update content.documents set token_count = coalesce(p_token_count, token_count)
      where (workspace_id, id) = (p_workspace_id, p_document_id) and token_count is distinct from p_token_count;
     delete from kg.chunks where (workspace_id, document_id) = (p_workspace_id, p_document_id)
        and chunk_no >= jsonb_array_length(p_chunks);
     insert into kg.chunks as c
         (workspace_id, document_id, chunk_no, text, context, text_sha256, start_char, end_char, mark, version)
-    select p_workspace_id, p_document_id, n - 1, p ->> 'text', context, p ->> 'text_sha256', (p ->> 'start')::int,
+    select p_workspace_id, p_document_id, n - 1, p ->> 'text', p_context, p ->> 'text_sha256', (p ->> 'start')::int,
            (p ->> 'end')::int, nullif(p -> 'mark', 'null'), p_version
       from jsonb_array_elements(p_chunks) with ordinality as l (p, n)
     on conflict on constraint chunk_is_there_once do update
@@ -3003,7 +3956,19 @@ begin
      where (c.text_sha256, c.context, c.start_char, c.end_char, c.version)
            is distinct from (excluded.text_sha256, excluded.context, excluded.start_char, excluded.end_char,
                excluded.version);
+    -- In the same transaction: a chunk is found by its words as soon as it is there. What did not change stays.
+    delete from kg.chunk_terms t
+     using jsonb_array_elements(p_chunks) with ordinality as l (p, n)
+      join kg.chunks c on (c.workspace_id, c.document_id, c.chunk_no) = (p_workspace_id, p_document_id, l.n - 1)
+     where (t.workspace_id, t.chunk_id) = (p_workspace_id, c.id)
+       and (t.weights <> (p ->> 'terms')::sparsevec or t.chat_id <> document.chat_id);
+    insert into kg.chunk_terms (workspace_id, chunk_id, chat_id, weights)
+    select p_workspace_id, c.id, document.chat_id, (p ->> 'terms')::sparsevec
+      from jsonb_array_elements(p_chunks) with ordinality as l (p, n)
+      join kg.chunks c on (c.workspace_id, c.document_id, c.chunk_no) = (p_workspace_id, p_document_id, l.n - 1)
+    on conflict (workspace_id, chunk_id) do nothing;
     if jsonb_array_length(p_chunks) > 0 then
+        perform ops.enqueue_job(p_workspace_id, 'knowledge.count_terms', '{}', null, 'count_terms', p_trace_id);
         perform ops.enqueue_job(p_workspace_id, 'knowledge.embed', jsonb_build_object('document_id', p_document_id),
                                 null, format('document %s version %s', p_document_id, p_version), p_trace_id);
     end if;
@@ -3058,8 +4023,10 @@ CREATE FUNCTION knowledge.store_embeddings(p_workspace_id uuid, p_model_id bigin
     AS $$
 declare
     stored int;
+    searched boolean;
 begin
-    perform from kg.embedding_models m where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) for key share;
+    select m.search_weight > 0 into searched from kg.embedding_models m
+     where (m.workspace_id, m.id) = (p_workspace_id, p_model_id) for key share;
     if not found then
         raise exception 'there is no embedding model %', p_model_id using errcode = 'ZK003';
     end if;
@@ -3070,10 +4037,11 @@ begin
           join kg.chunks c on (c.workspace_id, c.id, c.index_md5) = (p_workspace_id, g.chunk_id, g.index_md5)
          order by c.id for share of c
     )
-    insert into kg.chunk_embeddings_1536 as e (workspace_id, chunk_id, model_id, embedding, index_md5)
-    select p_workspace_id, a.id, p_model_id, a.vector::halfvec(1536), a.index_md5 from alive a
+    insert into kg.chunk_embeddings_1536 as e (workspace_id, chunk_id, model_id, embedding, index_md5, is_ranked)
+    select p_workspace_id, a.id, p_model_id, a.vector::halfvec(1536), a.index_md5, searched from alive a
     on conflict (workspace_id, chunk_id, model_id) do update
-       set embedding = excluded.embedding, index_md5 = excluded.index_md5, created_at = platform.now();
+       set embedding = excluded.embedding, index_md5 = excluded.index_md5, is_ranked = excluded.is_ranked,
+           created_at = platform.now();
     get diagnostics stored = row_count;
     return stored;
 end
@@ -3096,37 +4064,72 @@ declare
                                      'created_jobs', jsonb_build_object('url_jobs', '[]'::jsonb, 'file_jobs',
                                          '[]'::jsonb),
                                      'kept', false);
+    was_forgotten boolean;
+    -- People in it who were forgotten.
+    gone bigint[];
+    person bigint;
+    told constant timestamptz := coalesce((p_facts ->> 'at')::timestamptz, platform.now());
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
     audience record;
 begin
     if of_chat is null then
         return said;
     end if;
-    -- Nothing is stored while something is forgotten (knowledge.forget); /forget itself is both.
-    if message #>> '{command,name}' = 'forget' then
+    if nullif(p_facts -> 'press', 'null') is not null then
+        perform knowledge.record_press(p_workspace_id, of_chat, (p_facts #>> '{press,tg_user_id}')::bigint,
+                                       (p_facts #>> '{press,turn_id}')::bigint, (p_facts #>> '{press,is_useful}')::boolean);
+        return said;
+    end if;
+    -- Nothing is stored while something is forgotten (knowledge.forget) or a chat moves; /forget itself is both.
+    if message #>> '{command,name}' = 'forget' or nullif(p_facts -> 'migration', 'null') is not null then
         perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 12));
     else
         perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
     end if;
-    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here)
-    values (p_workspace_id, of_chat, chat ->> 'type', chat ->> 'title', chat ->> 'username',
-            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false))
+    was_forgotten := message is not null and knowledge.is_forgotten(
+        p_workspace_id, of_chat, (message ->> 'message_id')::int, (message ->> 'tg_user_id')::bigint,
+        (message ->> 'date')::timestamptz);
+    insert into tg.chats as c (workspace_id, chat_id, type, title, username, is_forum, bot_is_here, told_at)
+    values (p_workspace_id, of_chat, chat ->> 'type', case when not was_forgotten then chat ->> 'title' end,
+            case when not was_forgotten then chat ->> 'username' end,
+            coalesce((chat ->> 'is_forum')::boolean, false), not coalesce((p_facts ->> 'bot_removed')::boolean, false),
+            told)
     on conflict (workspace_id, chat_id) do update
        set type = excluded.type, title = excluded.title, username = excluded.username, is_forum = excluded.is_forum,
-           bot_is_here = excluded.bot_is_here, seen_at = platform.now();
+           bot_is_here = excluded.bot_is_here, told_at = excluded.told_at, seen_at = platform.now()
+     where not was_forgotten and (c.told_at is null or c.told_at <= excluded.told_at);
     if nullif(p_facts -> 'migration', 'null') is not null then
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
     perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
+    if message is not null then
+        perform knowledge.refuse_stranger(p_workspace_id, p_bot_id, p_facts);
+    end if;
 
     select * into audience
       from knowledge.audience_of(p_workspace_id, of_chat, chat ->> 'type', (message ->> 'tg_user_id')::bigint);
     if audience.visibility is null then
         return said;
     end if;
-    if message is not null and knowledge.is_forgotten(p_workspace_id, of_chat, (message ->> 'message_id')::int,
-            (message ->> 'tg_user_id')::bigint, (message ->> 'date')::timestamptz) then
+    if was_forgotten then
+        -- That a person came or went is still true: access is judged by it.
+        perform knowledge.store_members(p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), (
+            select coalesce(jsonb_agg(m), '[]') from jsonb_array_elements(p_facts -> 'members') m
+             where m ->> 'source' <> 'message'));
         return said || '{"forgotten": true}';
+    end if;
+    gone := array_remove(knowledge.people_forgotten(p_workspace_id, p_payload, p_facts -> 'users'),
+                         (message ->> 'tg_user_id')::bigint);
+    if gone <> '{}' then
+        if (message #>> '{forward_origin,tg_user_id}')::bigint = any (gone) then
+            message := message || jsonb_build_object(
+                'forward_origin', (message -> 'forward_origin') - '{name,signature}'::text[]);
+        end if;
+        foreach person in array gone loop
+            p_payload := knowledge.without_names(p_payload, person);
+            message := knowledge.without_names(message, person);
+        end loop;
     end if;
     insert into tg.users as u (workspace_id, tg_user_id, is_bot, first_name, last_name, username, language_code)
     select distinct on (p.tg_user_id) p_workspace_id, p.tg_user_id, coalesce(p.is_bot, false), p.first_name,
@@ -3134,24 +4137,28 @@ begin
            p.username, p.language_code
       from jsonb_to_recordset(p_facts -> 'users')
            as p (tg_user_id bigint, is_bot boolean, first_name text, last_name text, username text, language_code text)
+     where p.tg_user_id <> all (gone) and p.first_name is not null
      order by p.tg_user_id
     on conflict (workspace_id, tg_user_id) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, username = excluded.username,
            language_code = coalesce(excluded.language_code, u.language_code), seen_at = platform.now();
-    perform knowledge.store_members(p_workspace_id, of_chat, p_facts -> 'members');
+    perform knowledge.store_members(
+        p_workspace_id, knowledge.chat_now(p_workspace_id, of_chat), p_facts -> 'members');
     if nullif(p_facts -> 'topic', 'null') is not null then
-        insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed)
-        values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}',
-                p_facts #>> '{topic,state}' = 'closed')
-        on conflict (workspace_id, chat_id, thread_id) do update
-           set name = coalesce(excluded.name, t.name), is_closed = excluded.is_closed, seen_at = platform.now();
+        perform knowledge.store_topic(p_workspace_id, of_chat, p_facts -> 'topic', told);
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        perform knowledge.await_turn_at_message(p_workspace_id, of_chat, pinned);
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+    end if;
     if message is not null then
         said := said || '{"kept": true}' || knowledge.store_message(
-            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id, message, p_payload,
-                p_trace_id);
+            p_workspace_id, p_bot_id, of_chat, audience.visibility, audience.dm_owner_user_id,
+            message || jsonb_build_object('update_id', p_facts -> 'update_id', 'pins_message_id', pinned), p_payload,
+            p_trace_id);
+        perform knowledge.take_question(p_workspace_id, p_bot_id, p_facts, (said ->> 'message_fk')::bigint,
+                                        (said ->> 'message_version_id')::bigint, p_trace_id);
     end if;
     perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'update'));
     return said;
@@ -3207,9 +4214,13 @@ declare
     of_chat constant bigint := (chat ->> 'chat_id')::bigint;
     message jsonb := p_facts -> 'message';
     file constant jsonb := message -> 'attachments' -> 0;
-    verdict constant text := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
+    pinned constant int := (p_facts ->> 'pinned_message_id')::int;
+    verdict text;
     audience record;
 begin
+    -- Nothing is stored while something is forgotten: forgetting has ended, or begins after and sees the message.
+    perform pg_advisory_xact_lock_shared(hashtextextended(p_workspace_id::text, 12));
+    verdict := knowledge.judge_import(p_workspace_id, of_chat, chat ->> 'type', message);
     if verdict not in ('new', 'newer') then
         return verdict;
     end if;
@@ -3237,8 +4248,12 @@ begin
         values (p_workspace_id, of_chat, (p_facts #>> '{topic,thread_id}')::int, p_facts #>> '{topic,name}')
         on conflict do nothing;
     end if;
-    update tg.messages set is_pinned = true
-     where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, (p_facts ->> 'pinned_message_id')::int);
+    if pinned is not null then
+        -- Takes no turn at it: a batch has the turns of messages with higher numbers already.
+        update tg.messages set is_pinned = true
+         where (workspace_id, chat_id, message_id) = (p_workspace_id, of_chat, pinned);
+        message := message || jsonb_build_object('pins_message_id', pinned);
+    end if;
     if message ->> 'thread_id' is null then
         -- The beginning of the topic, or what it answers to, came with an update or another export.
         message := message || jsonb_build_object('thread_id', coalesce(
@@ -3279,6 +4294,7 @@ CREATE FUNCTION knowledge.store_members(p_workspace_id uuid, p_chat_id bigint, p
       from jsonb_to_recordset(p_members)
            as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
      where m.source <> 'message'
+       and not knowledge.is_forgotten(p_workspace_id, p_chat_id, null, m.tg_user_id, m.at)
     on conflict on constraint member_event_is_there_once do nothing;
 
     insert into tg.chat_memberships_current as c
@@ -3287,14 +4303,25 @@ CREATE FUNCTION knowledge.store_members(p_workspace_id uuid, p_chat_id bigint, p
            p_workspace_id, p_chat_id, m.tg_user_id, m.status, m.is_member, m.at, m.at
       from jsonb_to_recordset(p_members)
            as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
-     order by m.tg_user_id, m.at desc, m.source = 'message'
+     where m.source <> 'message'
+     order by m.tg_user_id, m.at desc
     on conflict (workspace_id, chat_id, tg_user_id) do update
-       -- A message shows that its sender is a member, not in which rank.
-       set status = case when c.is_member and excluded.is_member and excluded.status = 'member' and c.status <> 'left'
-                         then c.status else excluded.status end,
-           is_member = excluded.is_member, changed_at = excluded.changed_at,
+       set status = excluded.status, is_member = excluded.is_member, changed_at = excluded.changed_at,
            proved_at = greatest(c.proved_at, excluded.proved_at)
      where excluded.changed_at >= c.changed_at;
+
+    insert into tg.chat_memberships_current as c
+        (workspace_id, chat_id, tg_user_id, status, is_member, changed_at, proved_at)
+    select distinct on (m.tg_user_id)
+           p_workspace_id, p_chat_id, m.tg_user_id, m.status, m.is_member, m.at, m.at
+      from jsonb_to_recordset(p_members)
+           as m (tg_user_id bigint, status text, is_member boolean, at timestamptz, source text)
+     where m.source = 'message'
+     order by m.tg_user_id, m.at desc
+    on conflict (workspace_id, chat_id, tg_user_id) do update
+       set status = case when c.is_member then c.status else excluded.status end, is_member = true,
+           changed_at = excluded.changed_at, proved_at = greatest(c.proved_at, excluded.proved_at)
+     where excluded.changed_at > c.changed_at;
 $$;
 
 
@@ -3308,49 +4335,55 @@ CREATE FUNCTION knowledge.store_message(p_workspace_id uuid, p_bot_id uuid, p_ch
 declare
     message tg.messages;
     version_id bigint;
+    is_new boolean;
     current_id bigint;
     sha text := encode(sha256(convert_to(p_payload::text, 'UTF8')), 'hex');
     said timestamptz := coalesce((p_message ->> 'edit_date')::timestamptz, (p_message ->> 'date')::timestamptz);
     jobs jsonb := '{"url_jobs": [], "file_jobs": []}';
 begin
+    perform knowledge.await_turn_at_message(p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int);
     insert into tg.messages as m
         (workspace_id, chat_id, message_id, kind, date, tg_user_id, sender_chat_id, thread_id, reply_to_message_id,
-         media_group_id, forward_origin)
+         media_group_id, forward_origin, pins_message_id, is_pinned)
     values (p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int, p_message ->> 'kind',
             (p_message ->> 'date')::timestamptz, (p_message ->> 'tg_user_id')::bigint,
             (p_message ->> 'sender_chat_id')::bigint, (p_message ->> 'thread_id')::int,
             (p_message ->> 'reply_to_message_id')::int, p_message ->> 'media_group_id',
-            nullif(p_message -> 'forward_origin', 'null'))
+            nullif(p_message -> 'forward_origin', 'null'), (p_message ->> 'pins_message_id')::int,
+            exists (select from tg.messages p
+                     where (p.workspace_id, p.chat_id, p.pins_message_id)
+                           = (p_workspace_id, p_chat_id, (p_message ->> 'message_id')::int)))
     -- The row is locked either way: whoever stores another version of it waits.
     on conflict on constraint message_is_there_once do update set kind = excluded.kind
     returning m.* into message;
 
     insert into tg.message_versions
-        (workspace_id, message_fk, version_no, said_at, text, caption, normalized_text, entities, payload,
-            payload_sha256)
+        as v (workspace_id, message_fk, version_no, said_at, is_edit, is_command, update_id, text, caption,
+              normalized_text, entities, payload, payload_sha256)
     select p_workspace_id, message.id,
            coalesce((select max(v.version_no) from tg.message_versions v
                       where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)), 0) + 1,
-           said, p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
+           said, p_message ->> 'edit_date' is not null, p_message ->> 'command' is not null,
+           (p_message ->> 'update_id')::bigint,
+           p_message ->> 'text', p_message ->> 'caption', p_message ->> 'normalized_text',
            nullif(p_message -> 'entities', 'null'), p_payload, sha
-    on conflict on constraint version_is_made_once do nothing
-    returning id into version_id;
-    if version_id is null then
-        select v.id into version_id from tg.message_versions v
-         where (v.workspace_id, v.message_fk, v.said_at, v.payload_sha256) = (p_workspace_id, message.id, said, sha);
-    else
+    -- The same may be said twice within a second, with something else between.
+    on conflict on constraint version_is_made_once do update
+       set update_id = greatest(v.update_id, excluded.update_id)
+    returning v.id, v.xmax = 0 into version_id, is_new;
+    if is_new then
         insert into tg.message_links (workspace_id, message_version_id, link_no, url, normalized_url)
         select p_workspace_id, version_id, n, link ->> 'url', link ->> 'normalized_url'
           from jsonb_array_elements(p_message -> 'links') with ordinality as l (link, n);
         perform knowledge.store_attachments(p_workspace_id, p_bot_id, version_id, p_message -> 'attachments');
-        select v.id into current_id from tg.message_versions v
-         where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id) order by v.said_at desc, v.id desc limit 1;
-        if current_id = version_id then
-            update tg.messages set current_version_id = version_id
-             where (workspace_id, id) = (p_workspace_id, message.id);
-            jobs := knowledge.index_message(p_workspace_id, message.id, version_id, p_visibility, p_owner, p_chat_id,
-                p_trace_id);
-        end if;
+    end if;
+    select v.id into current_id from tg.message_versions v
+     where (v.workspace_id, v.message_fk) = (p_workspace_id, message.id)
+     order by v.said_at desc, v.is_edit desc, v.update_id desc nulls last, v.id desc limit 1;
+    if current_id is distinct from message.current_version_id then
+        update tg.messages set current_version_id = current_id where (workspace_id, id) = (p_workspace_id, message.id);
+        jobs := knowledge.index_message(p_workspace_id, message.id, current_id, p_visibility, p_owner,
+                                        knowledge.chat_now(p_workspace_id, p_chat_id), p_trace_id);
     end if;
     return jsonb_build_object('message_fk', message.id, 'message_version_id', version_id, 'created_jobs', jobs);
 end
@@ -3404,6 +4437,27 @@ $$;
 
 
 --
+-- Name: store_topic(uuid, bigint, jsonb, timestamp with time zone); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.store_topic(p_workspace_id uuid, p_chat_id bigint, p_topic jsonb, p_told_at timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $$
+    insert into tg.topics as t (workspace_id, chat_id, thread_id, name, is_closed, named_at, state_at)
+    values (p_workspace_id, p_chat_id, (p_topic ->> 'thread_id')::int, p_topic ->> 'name',
+            p_topic ->> 'state' = 'closed', case when p_topic ->> 'name' is not null then p_told_at end,
+            case when p_topic ->> 'state' <> 'edited' then p_told_at end)
+    on conflict (workspace_id, chat_id, thread_id) do update
+       set name = case when excluded.named_at >= coalesce(t.named_at, excluded.named_at)
+                       then excluded.name else t.name end,
+           named_at = greatest(t.named_at, excluded.named_at),
+           is_closed = case when excluded.state_at >= coalesce(t.state_at, excluded.state_at)
+                            then excluded.is_closed else t.is_closed end,
+           state_at = greatest(t.state_at, excluded.state_at), seen_at = platform.now()
+$$;
+
+
+--
 -- Name: switch_model(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -3426,6 +4480,68 @@ begin
         perform ops.append_journal(p_workspace_id, 'knowledge', 'model_switched', p_model_id::text);
     end if;
     return true;
+end
+$$;
+
+
+--
+-- Name: take_question(uuid, uuid, jsonb, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.take_question(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb, p_message_fk bigint, p_version_id bigint, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    person_max constant int := 6;
+    chat_max constant int := 20;
+    message constant jsonb := p_facts -> 'message';
+    of_chat constant bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    sender constant bigint := (message ->> 'tg_user_id')::bigint;
+    channel constant text := case when p_facts #>> '{chat,type}' = 'private' then 'dm' else 'group' end;
+    bot_name constant text := (select s.username from core.bot_transport_state s
+                                where (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id));
+    question text := case when message #>> '{command,name}' = 'ask' then message #>> '{command,args}'
+                          else message ->> 'normalized_text' end;
+    turn_id bigint;
+    of_person bigint;
+    of_all bigint;
+begin
+    if not knowledge.is_addressed(p_workspace_id, p_bot_id, p_facts)
+       or exists (select from audit.qa_turns t
+                   where (t.workspace_id, t.question_message_fk) = (p_workspace_id, p_message_fk))
+       or knowledge.load_context(p_workspace_id, sender, of_chat, channel) ? 'status' then
+        return null;
+    end if;
+    if bot_name is not null then
+        question := regexp_replace(question, format('@%s\M', bot_name), '', 'gi');
+    end if;
+    question := nullif(trim(e' \t\n,:' from question), '');
+    if question is null then
+        if message #>> '{command,name}' = 'ask' then
+            perform knowledge.put_reply(
+                p_workspace_id, p_bot_id, format('command %s %s', of_chat, message ->> 'message_id'), of_chat,
+                (message ->> 'thread_id')::int, (message ->> 'message_id')::int,
+                'Напишите вопрос после команды: /ask когда привезут короба?');
+        end if;
+        return null;
+    end if;
+    -- What an old backlog brings is asked at once and is no flood.
+    select count(*) filter (where t.tg_user_id = sender), count(*) into of_person, of_all from audit.qa_turns t
+     where t.workspace_id = p_workspace_id and t.chat_id = of_chat
+       and t.created_at > platform.now() - interval '1 minute';
+    if of_person >= person_max or of_all >= chat_max then
+        perform knowledge.put_reply(
+            p_workspace_id, p_bot_id,
+            format('flood %s %s %s', of_chat, sender, to_char(platform.now(), 'YYYYMMDDHH24MI')), of_chat,
+            (message ->> 'thread_id')::int, (message ->> 'message_id')::int,
+            'Вопросов сейчас слишком много, и этот остался без ответа. Спросите, пожалуйста, ещё раз через минуту.');
+        return null;
+    end if;
+    turn_id := knowledge.open_turn(
+        p_workspace_id, p_bot_id, sender, channel, of_chat, question, p_version_id, p_trace_id);
+    perform ops.enqueue_job(p_workspace_id, 'knowledge.answer', jsonb_build_object('turn_id', turn_id), null,
+                            format('turn %s', turn_id), p_trace_id);
+    return turn_id;
 end
 $$;
 
@@ -3502,6 +4618,63 @@ $$;
 
 
 --
+-- Name: upsert_session(uuid, bigint, text, bigint, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.upsert_session(p_workspace_id uuid, p_user_id bigint, p_channel text, p_chat_id bigint, p_meta jsonb) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+declare
+    session_id uuid;
+begin
+    perform pg_advisory_xact_lock(hashtextextended(format('%s %s %s', p_workspace_id, p_user_id, p_chat_id), 14));
+    update audit.qa_sessions s
+       set last_at = platform.now(), meta = s.meta || coalesce(p_meta, '{}')
+     where s.workspace_id = p_workspace_id and s.id = (
+           select x.id from audit.qa_sessions x
+            where (x.workspace_id, x.tg_user_id, x.channel, x.chat_id)
+                = (p_workspace_id, p_user_id, p_channel::core.visibility_scope, p_chat_id)
+              and x.last_at > platform.now() - interval '30 minutes'
+            order by x.last_at desc limit 1)
+    returning s.id into session_id;
+    if session_id is null then
+        insert into audit.qa_sessions (workspace_id, tg_user_id, channel, chat_id, meta)
+        values (p_workspace_id, p_user_id, p_channel::core.visibility_scope, p_chat_id, coalesce(p_meta, '{}'))
+        returning id into session_id;
+    end if;
+    return session_id;
+end
+$$;
+
+
+--
+-- Name: without_names(jsonb, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.without_names(p_value jsonb, p_user_id bigint) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+    names constant text[] := '{first_name,last_name,username,title,language_code}';
+begin
+    if p_value is null then
+        return null;
+    elsif jsonb_typeof(p_value) = 'array' then
+        return (select coalesce(jsonb_agg(knowledge.without_names(e.value, p_user_id) order by e.n), '[]')
+                  from jsonb_array_elements(p_value) with ordinality e (value, n));
+    elsif jsonb_typeof(p_value) <> 'object' then
+        return p_value;
+    end if;
+    if p_value ? 'id' and (p_user_id is null or p_value -> 'id' = to_jsonb(p_user_id)) then
+        p_value := p_value - names;
+    end if;
+    return (select coalesce(jsonb_object_agg(e.key, knowledge.without_names(e.value, p_user_id)), '{}')
+              from jsonb_each(p_value) e);
+end
+$$;
+
+
+--
 -- Name: without_quotes(jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -3510,6 +4683,7 @@ CREATE FUNCTION knowledge.without_quotes(p_body jsonb) RETURNS jsonb
     AS $$
     select coalesce(jsonb_object_agg(key, case when jsonb_typeof(value) <> 'object' then value else
                (value - '{reply_to_message,pinned_message,external_reply,quote}'::text[])
+                   #- '{checklist_tasks_done,checklist_message}' #- '{checklist_tasks_added,checklist_message}'
                || coalesce((
                    select jsonb_object_agg(q, jsonb_build_object('message_id', value #> array[q, 'message_id']))
                      from unnest('{reply_to_message,pinned_message}'::text[]) q
@@ -3611,6 +4785,30 @@ CREATE FUNCTION ops.append_journal(p_workspace_id uuid, p_source text, p_action 
     values (p_workspace_id, p_source, p_action, p_subject, p_trace_id, p_data);
     select bus.publish(p_workspace_id, p_source, jsonb_build_object('type', p_action, 'subject', p_subject))
 $$;
+
+
+--
+-- Name: bot_errors(uuid); Type: FUNCTION; Schema: ops; Owner: -
+--
+
+CREATE FUNCTION ops.bot_errors(p_workspace_id uuid) RETURNS TABLE(workspace_id uuid, bot_id uuid, since timestamp with time zone, error jsonb)
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+    module text;
+begin
+    for module in
+        select n.nspname::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where p.proname = 'bot_errors' and n.nspname <> 'ops' and p.pronargs = 1
+           and p.proargtypes[0] = 'uuid'::regtype
+         order by 1
+    loop
+        return query execute
+            format('select e.workspace_id, e.bot_id, e.since, e.error from %I.bot_errors($1) e', module)
+            using p_workspace_id;
+    end loop;
+end
+$_$;
 
 
 --
@@ -4062,6 +5260,13 @@ CREATE FUNCTION ops.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
                           where f.next_run_at = 'infinity' and f.workspace_id = p.workspace_id
                             and f.job_type = p.job_type and f.status = 'failed' limit 1000) j
      group by p.workspace_id, p.job_type
+    union all
+    select b.workspace_id, 'bot_without_token', b.name, 1, b.serves, min(e.since), max(e.error->>'message'), null
+      from ops.bot_errors(p_workspace_id) e
+      join core.bots b on b.workspace_id = e.workspace_id and b.bot_id = e.bot_id and b.enabled
+      join core.workspaces w on w.workspace_id = b.workspace_id and w.status = 'active'
+     where platform.error_kind(e.error) = 'unauthorized'
+     group by b.workspace_id, b.bot_id
     union all
     select s.id, 'database_fills', '', 1, pg_size_pretty(s.size), null,
            format('the database holds %s, more than %s', pg_size_pretty(s.size), pg_size_pretty(s.size_max)),
@@ -6543,7 +7748,7 @@ CREATE FUNCTION platform.error_kind(p_error jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     select case when p_error->>'kind' in ('rate_limited', 'unauthorized', 'forbidden', 'not_found', 'not_ready',
-                                          'invalid', 'unavailable', 'timeout', 'unknown_outcome')
+                                          'invalid', 'too_large', 'unavailable', 'timeout', 'unknown_outcome')
                 then p_error->>'kind'
                 when p_error->'outcome_unknown' = 'true' then 'unknown_outcome'
                 else 'unknown' end
@@ -6996,17 +8201,6 @@ begin
         || coalesce('?' || v_query, '');
 end
 $_$;
-
-
---
--- Name: check_alerts(); Type: FUNCTION; Schema: posting; Owner: -
---
-
-CREATE FUNCTION posting.check_alerts() RETURNS integer
-    LANGUAGE sql
-    AS $$
-    select c.told from ops.check_alerts('posting') c
-$$;
 
 
 --
@@ -8260,7 +9454,7 @@ CREATE FUNCTION posting.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.find
           left join lateral (select x.ts, x.error from posting.events x
                               where x.workspace_id = c.workspace_id and x.channel_id = c.channel_id
                                 and x.result = 'error' and c.error_streak > 0
-                              order by x.ts desc limit 1) e on e.error->>'code' = 'credential_missing'
+                              order by x.ts desc limit 1) e on platform.error_kind(e.error) = 'unauthorized'
          where (c.enabled and b.auth_ref is null) or e.ts is not null
         union all
         select t.workspace_id, 'failing_sources', s.source_id, 1, f.failures::text, r.since,
@@ -9639,10 +10833,13 @@ CREATE FUNCTION posting.record_progress(p_workspace_id uuid, p_delivery_id uuid,
     AS $$
 begin
     update posting.deliveries d
-       set render_meta = jsonb_set(d.render_meta, '{series_progress}', jsonb_build_object(
-               'sent_items', p_steps_done,
-               'provider_message_ids', coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]')
-                   || to_jsonb(p_provider_message_ids))),
+       set render_meta = (select jsonb_set(d.render_meta, '{series_progress}', jsonb_build_object(
+                                     'sent_items', greatest(p_steps_done, s.steps_done),
+                                     'provider_message_ids', case when s.steps_done < p_steps_done
+                                         then s.ids || to_jsonb(p_provider_message_ids) else s.ids end))
+                            from (select coalesce((d.render_meta #>> '{series_progress,sent_items}')::int, 0),
+                                         coalesce(d.render_meta #> '{series_progress,provider_message_ids}', '[]')
+                                 ) s (steps_done, ids)),
            updated_at = platform.now()
      where d.workspace_id = p_workspace_id and d.delivery_id = p_delivery_id and d.status = 'sending'
        and d.claim_token = p_claim_token;
@@ -10672,6 +11869,22 @@ $$;
 
 
 --
+-- Name: bot_errors(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
+--
+
+CREATE FUNCTION shopbot.bot_errors(p_workspace_id uuid) RETURNS TABLE(workspace_id uuid, bot_id uuid, since timestamp with time zone, error jsonb)
+    LANGUAGE sql STABLE
+    AS $$
+    select b.workspace_id, b.bot_id, o.created_at, o.last_error
+      from shopbot.bots b
+     cross join lateral (select x.created_at, x.last_error from shopbot.bot_outbox x
+                          where x.workspace_id = b.workspace_id and x.bot_id = b.bot_id and x.phase = 'open'
+                          limit 1000) o
+     where o.last_error is not null and (p_workspace_id is null or b.workspace_id = p_workspace_id)
+$$;
+
+
+--
 -- Name: bot_subject(uuid, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
@@ -10682,17 +11895,6 @@ CREATE FUNCTION shopbot.bot_subject(p_workspace_id uuid, p_bot_id uuid) RETURNS 
                        where o.workspace_id = r.workspace_id and o.provider = r.provider) > 1
                 then r.provider || ' ' || r.name else r.provider end
       from core.bots r where r.workspace_id = p_workspace_id and r.bot_id = p_bot_id
-$$;
-
-
---
--- Name: check_alerts(); Type: FUNCTION; Schema: shopbot; Owner: -
---
-
-CREATE FUNCTION shopbot.check_alerts() RETURNS integer
-    LANGUAGE sql
-    AS $$
-    select c.told from ops.check_alerts('shopbot') c
 $$;
 
 
@@ -10769,7 +11971,7 @@ $$;
 -- Name: claim_answers(text, integer, interval, uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.claim_answers(p_run_id text, p_limit integer, p_lease interval, p_workspace_id uuid DEFAULT NULL::uuid) RETURNS SETOF shopbot.sendings
+CREATE FUNCTION shopbot.claim_answers(p_run_id text, p_limit integer, p_lease interval, p_workspace_id uuid) RETURNS SETOF shopbot.sendings
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_hashjoin TO 'off'
@@ -10795,11 +11997,11 @@ begin
               from shopbot.bots b
               join core.bots r on r.workspace_id = b.workspace_id and r.bot_id = b.bot_id
               join core.workspaces w on w.workspace_id = b.workspace_id
-             where (p_workspace_id is null or b.workspace_id = p_workspace_id)
-               and r.enabled and w.status = 'active' and coalesce(b.closed_until, now_ts) <= now_ts
+             where b.workspace_id = p_workspace_id and r.enabled and w.status = 'active'
+               and coalesce(b.closed_until, now_ts) <= now_ts
                and exists (select from shopbot.bot_outbox o
                             where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open')
-             order by b.workspace_id, b.bot_id for no key update of b skip locked) k;
+             order by b.bot_id for no key update of b skip locked) k;
     places := array(
         select t.place from (
             select h.place, h.seq, g.room,
@@ -11432,12 +12634,6 @@ CREATE FUNCTION shopbot.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.find
              from (select o.created_at, o.last_error from shopbot.bot_outbox o
                     where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
                       and o.created_at < platform.now() - interval '5 minutes' limit 1000) o
-           having count(*) > 0
-           union all
-           select 'credential_missing', 1, null, min(o.created_at), max(o.last_error->>'message')
-             from (select o.created_at, o.last_error from shopbot.bot_outbox o
-                    where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open' limit 1000) o
-            where o.last_error->>'code' = 'credential_missing'
            having count(*) > 0) t
      where p_workspace_id is null or b.workspace_id = p_workspace_id
 $$;
@@ -11511,11 +12707,18 @@ begin
                                       and x.updated_at < bot.since limit p_limit for update skip locked));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
-        -- Ids begin with their time, so the oldest are first in the key.
+        -- What belongs to no bot any more goes with any bot of its messenger. Ids begin with their time, so the oldest
+        -- are first in the key.
         delete from shopbot.bot_poison p
-         where p.workspace_id = bot.workspace_id and p.last_seen_at < bot.since and p.provider = bot.provider
-           and p.id = any (array(select x.id from shopbot.bot_poison x where x.workspace_id = bot.workspace_id
-                                 order by x.id limit p_limit));
+         where p.workspace_id = bot.workspace_id
+           and p.id = any (array(
+                   select x.id from shopbot.bot_poison x
+                    where x.workspace_id = bot.workspace_id and x.id < platform.id_at(bot.since)
+                      and x.last_seen_at < bot.since and x.provider = bot.provider
+                      and (x.bot_id = bot.bot_id
+                           or not exists (select from shopbot.bots o
+                                           where o.workspace_id = x.workspace_id and o.bot_id = x.bot_id))
+                    order by x.id limit p_limit));
         get diagnostics count_of = row_count;
         gone := gone + count_of;
     end loop;
@@ -11800,7 +13003,7 @@ $$;
 -- Name: next_answer_at(uuid); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
-CREATE FUNCTION shopbot.next_answer_at(p_workspace_id uuid DEFAULT NULL::uuid) RETURNS timestamp with time zone
+CREATE FUNCTION shopbot.next_answer_at(p_workspace_id uuid) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -11818,7 +13021,7 @@ CREATE FUNCTION shopbot.next_answer_at(p_workspace_id uuid DEFAULT NULL::uuid) R
            select distinct on (o.chat_id) o.status, o.next_retry_at from shopbot.bot_outbox o
             where o.workspace_id = b.workspace_id and o.bot_id = b.bot_id and o.phase = 'open'
             order by o.chat_id, o.seq) h
-     where (p_workspace_id is null or b.workspace_id = p_workspace_id) and h.status in ('queued', 'retry')
+     where b.workspace_id = p_workspace_id and h.status in ('queued', 'retry')
 $$;
 
 
@@ -11981,17 +13184,6 @@ $$;
 
 
 --
--- Name: save_rule(uuid, jsonb); Type: FUNCTION; Schema: shopbot; Owner: -
---
-
-CREATE FUNCTION shopbot.save_rule(p_workspace_id uuid, p_rule jsonb) RETURNS integer
-    LANGUAGE sql
-    AS $$
-    select (shopbot.save_rules(p_workspace_id, jsonb_build_array(p_rule))->0->>'version')::int
-$$;
-
-
---
 -- Name: save_rules(uuid, jsonb, text); Type: FUNCTION; Schema: shopbot; Owner: -
 --
 
@@ -12139,6 +13331,8 @@ CREATE TABLE core.webhook_subscriptions (
     closed_until timestamp with time zone,
     delivered bigint DEFAULT 0 NOT NULL,
     delivered_at timestamp with time zone,
+    stopped_by text,
+    CONSTRAINT subscription_active_is_stopped_by_none CHECK (((status <> 'active'::text) OR (stopped_by IS NULL))),
     CONSTRAINT subscription_events_readable CHECK ((((cardinality(events) >= 1) AND (cardinality(events) <= 50)) AND (array_position(events, NULL::text) IS NULL) AND (array_to_string(events, ' '::text) ~ '^(\*|[a-z_]+\.(\*|[a-z_]+))( (\*|[a-z_]+\.(\*|[a-z_]+)))*$'::text))),
     CONSTRAINT subscription_failing_has_its_time CHECK (((failures = 0) = (failing_since IS NULL))),
     CONSTRAINT subscription_failures_not_negative CHECK ((failures >= 0)),
@@ -12149,6 +13343,7 @@ CREATE TABLE core.webhook_subscriptions (
     CONSTRAINT subscription_rotation_has_an_end CHECK (((old_secret_ref IS NULL) = (old_secret_until IS NULL))),
     CONSTRAINT subscription_secret_is_a_reference CHECK (((secret_ref ~ '^(env|file):.+'::text) AND (char_length(secret_ref) <= 1000))),
     CONSTRAINT subscription_status_known CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text]))),
+    CONSTRAINT subscription_stopped_by_short CHECK (((char_length(stopped_by) >= 1) AND (char_length(stopped_by) <= 200))),
     CONSTRAINT subscription_stopped_says_why CHECK ((((status = 'active'::text) = (stopped_at IS NULL)) AND ((stopped_at IS NULL) = (stopped_why IS NULL)))),
     CONSTRAINT subscription_url_is_http CHECK (((url ~ '^https?://'::text) AND (octet_length(url) <= 2048)))
 )
@@ -12190,6 +13385,13 @@ COMMENT ON COLUMN core.webhook_subscriptions.failures IS 'Attempts in a row that
 --
 
 COMMENT ON COLUMN core.webhook_subscriptions.closed_until IS 'Nothing is sent before: the receiver asked for that, or fails again and again.';
+
+
+--
+-- Name: COLUMN webhook_subscriptions.stopped_by; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.webhook_subscriptions.stopped_by IS 'The person who stopped it; absent when the system did.';
 
 
 --
@@ -12362,8 +13564,8 @@ declare
     subscription core.webhook_subscriptions := webhooks.find_subscription(p_workspace_id, p_name_or_id);
 begin
     update core.webhook_subscriptions s
-       set status = 'active', stopped_at = null, stopped_why = null, failures = 0, failing_since = null,
-           closed_until = null
+       set status = 'active', stopped_at = null, stopped_why = null, stopped_by = null, failures = 0,
+           failing_since = null, closed_until = null
      where s.workspace_id = p_workspace_id and s.subscription_id = subscription.subscription_id
     returning * into subscription;
     update ops.webhook_deliveries d set next_attempt_at = now_ts
@@ -12453,6 +13655,34 @@ begin
     end if;
     return subscription;
 end
+$$;
+
+
+--
+-- Name: find_trouble(uuid); Type: FUNCTION; Schema: webhooks; Owner: -
+--
+
+CREATE FUNCTION webhooks.find_trouble(p_workspace_id uuid) RETURNS SETOF ops.findings
+    LANGUAGE sql STABLE
+    AS $$
+    with asked as (
+        select s.* from core.webhook_subscriptions s
+          join core.workspaces w on w.workspace_id = s.workspace_id and w.status = 'active'
+         where p_workspace_id is null or s.workspace_id = p_workspace_id
+    )
+    select a.workspace_id, 'stopped_webhooks', a.name, 1::bigint, a.status, a.stopped_at, a.stopped_why,
+           interval '1 day'
+      from asked a where a.status <> 'active' and a.stopped_by is null
+    union all
+    select a.workspace_id, 'dead_events', a.name, count(*), (array_agg(d.event_type order by d.ended_at desc))[1],
+           min(d.ended_at),
+           (array_agg(coalesce(d.last_error, 'the receiver answered ' || d.last_status) order by d.ended_at desc))[1],
+           interval '1 day'
+      from asked a
+     cross join lateral (select x.event_type, x.ended_at, x.last_error, x.last_status from ops.webhook_deliveries x
+                          where x.workspace_id = a.workspace_id and x.subscription_id = a.subscription_id
+                            and x.status = 'dead' and x.ended_at > platform.now() - interval '1 day' limit 1000) d
+     group by a.workspace_id, a.name
 $$;
 
 
@@ -12874,7 +14104,9 @@ CREATE FUNCTION webhooks.stop_subscription(p_subscription core.webhook_subscript
 declare
     why constant text := left(p_why, 500);
 begin
-    update core.webhook_subscriptions s set status = p_status, stopped_at = platform.now(), stopped_why = why
+    update core.webhook_subscriptions s
+       set status = p_status, stopped_at = platform.now(), stopped_why = why,
+           stopped_by = left(nullif(p_by, ''), 200)
      where s.workspace_id = p_subscription.workspace_id and s.subscription_id = p_subscription.subscription_id;
     if p_status = 'disabled' then
         perform webhooks.end_open(p_subscription, why);
@@ -12969,6 +14201,140 @@ COMMENT ON TABLE audit.forgettings IS 'That something was forgotten, by whom and
 
 ALTER TABLE audit.forgettings ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME audit.forgettings_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: qa_citations; Type: TABLE; Schema: audit; Owner: -
+--
+
+CREATE TABLE audit.qa_citations (
+    workspace_id uuid NOT NULL,
+    turn_id bigint NOT NULL,
+    rank integer NOT NULL,
+    chunk_id bigint NOT NULL,
+    document_id bigint NOT NULL,
+    score real NOT NULL,
+    snippet text NOT NULL,
+    source_ref jsonb NOT NULL,
+    CONSTRAINT citation_rank_positive CHECK ((rank > 0))
+);
+
+ALTER TABLE ONLY audit.qa_citations FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE qa_citations; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON TABLE audit.qa_citations IS 'What an answer rests on. The chunk may be gone, or no longer visible, when it is opened.';
+
+
+--
+-- Name: qa_sessions; Type: TABLE; Schema: audit; Owner: -
+--
+
+CREATE TABLE audit.qa_sessions (
+    workspace_id uuid NOT NULL,
+    id uuid DEFAULT platform.new_id() NOT NULL,
+    tg_user_id bigint NOT NULL,
+    channel core.visibility_scope NOT NULL,
+    chat_id bigint NOT NULL,
+    started_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    last_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    meta jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE ONLY audit.qa_sessions FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE qa_sessions; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON TABLE audit.qa_sessions IS 'Questions of one person in one chat, until nothing was asked for half an hour.';
+
+
+--
+-- Name: qa_turns; Type: TABLE; Schema: audit; Owner: -
+--
+
+CREATE TABLE audit.qa_turns (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    session_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    bot_id uuid,
+    tg_user_id bigint NOT NULL,
+    channel core.visibility_scope NOT NULL,
+    chat_id bigint NOT NULL,
+    question text NOT NULL,
+    question_message_fk bigint,
+    question_message_version_id bigint,
+    question_is_source boolean DEFAULT false NOT NULL,
+    status text DEFAULT 'asked'::text NOT NULL,
+    audience bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    share real,
+    answer_text text,
+    answered_by text,
+    model text,
+    input_tokens bigint,
+    output_tokens bigint,
+    took_ms integer,
+    answered_at timestamp with time zone,
+    is_useful boolean,
+    pressed_by bigint,
+    thread_id integer,
+    reply_to_message_id integer,
+    trace_id text,
+    CONSTRAINT question_bounded CHECK (((char_length(question) >= 1) AND (char_length(question) <= 4096))),
+    CONSTRAINT turn_ended_iff_it_has_an_answer CHECK (((status = 'asked'::text) = (answer_text IS NULL))),
+    CONSTRAINT turn_status_known CHECK ((status = ANY (ARRAY['asked'::text, 'answered'::text, 'refused'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY audit.qa_turns FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE qa_turns; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON TABLE audit.qa_turns IS 'A question, what its audience could see of an answer, and what was said. Goes with its question.';
+
+
+--
+-- Name: COLUMN qa_turns.candidates; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.candidates IS 'The best chunks that were found, with the score of each leg.';
+
+
+--
+-- Name: COLUMN qa_turns.share; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.share IS 'The best score, as a share of the best that the question could get.';
+
+
+--
+-- Name: COLUMN qa_turns.answered_by; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.answered_by IS 'sentences, or the provider of the model.';
+
+
+--
+-- Name: qa_turns_id_seq; Type: SEQUENCE; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.qa_turns ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME audit.qa_turns_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -13319,6 +14685,7 @@ CREATE TABLE core.bot_transport_state (
     failures integer DEFAULT 0 NOT NULL,
     checked_at timestamp with time zone,
     last_error text,
+    stored_at timestamp with time zone,
     CONSTRAINT transport_state_known CHECK ((mode = ANY (ARRAY['webhook'::text, 'polling'::text])))
 );
 
@@ -13337,6 +14704,13 @@ COMMENT ON TABLE core.bot_transport_state IS 'How they come now, written by the 
 --
 
 COMMENT ON COLUMN core.bot_transport_state.poll_token IS 'The one process that asks for updates, until polled_until.';
+
+
+--
+-- Name: COLUMN bot_transport_state.stored_at; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.bot_transport_state.stored_at IS 'When last_update_id was stored by polling.';
 
 
 --
@@ -13432,6 +14806,7 @@ CREATE TABLE core.tenant_chats (
     status text DEFAULT 'active'::text NOT NULL,
     registered_by bigint,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    last_command_id integer,
     CONSTRAINT tenant_chat_status_known CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
 
@@ -13443,6 +14818,13 @@ ALTER TABLE ONLY core.tenant_chats FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE core.tenant_chats IS 'Groups and channels whose content is kept. Before a chat is registered only the raw update is stored, and it expires.';
+
+
+--
+-- Name: COLUMN tenant_chats.last_command_id; Type: COMMENT; Schema: core; Owner: -
+--
+
+COMMENT ON COLUMN core.tenant_chats.last_command_id IS 'The message of the last /register or /unregister that was obeyed: messages of a chat are numbered in their order.';
 
 
 --
@@ -13520,7 +14902,8 @@ CREATE TABLE kg.chunk_embeddings_1536 (
     model_id bigint NOT NULL,
     embedding public.halfvec(1536) NOT NULL,
     index_md5 text NOT NULL,
-    created_at timestamp with time zone DEFAULT platform.now() NOT NULL
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    is_ranked boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY kg.chunk_embeddings_1536 ALTER COLUMN embedding SET STORAGE PLAIN;
 
@@ -13539,6 +14922,41 @@ COMMENT ON TABLE kg.chunk_embeddings_1536 IS 'The vector of a chunk by one model
 --
 
 COMMENT ON COLUMN kg.chunk_embeddings_1536.index_md5 IS 'What it was made from. A chunk that says something else by now has none until it is embedded again.';
+
+
+--
+-- Name: COLUMN chunk_embeddings_1536.is_ranked; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunk_embeddings_1536.is_ranked IS 'Whether its model is searched: the index has only such vectors.';
+
+
+--
+-- Name: chunk_terms; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.chunk_terms (
+    workspace_id uuid NOT NULL,
+    chunk_id bigint NOT NULL,
+    chat_id bigint NOT NULL,
+    weights public.sparsevec(1000000000) NOT NULL
+);
+
+ALTER TABLE ONLY kg.chunk_terms FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE chunk_terms; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.chunk_terms IS 'The words of a chunk as numbers. The inner product with the weights of a question is the BM25 score of the chunk.';
+
+
+--
+-- Name: COLUMN chunk_terms.chat_id; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.chunk_terms.chat_id IS 'The audience: the chat of the document. A private chat has the id of its person.';
 
 
 --
@@ -13626,10 +15044,12 @@ CREATE TABLE kg.embedding_models (
     state text NOT NULL,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
     switched_at timestamp with time zone,
+    search_weight double precision DEFAULT 0 NOT NULL,
     CONSTRAINT model_has_1536_dimensions CHECK ((dimensions = 1536)),
     CONSTRAINT model_name_short CHECK (((char_length(model) >= 1) AND (char_length(model) <= 200))),
     CONSTRAINT model_provider_known CHECK ((provider = ANY (ARRAY['local'::text, 'gemini'::text, 'openai'::text]))),
-    CONSTRAINT model_state_known CHECK ((state = ANY (ARRAY['filling'::text, 'active'::text, 'retired'::text])))
+    CONSTRAINT model_state_known CHECK ((state = ANY (ARRAY['filling'::text, 'active'::text, 'retired'::text]))),
+    CONSTRAINT search_weight_is_a_share CHECK (((search_weight >= (0)::double precision) AND (search_weight <= (1)::double precision)))
 );
 
 ALTER TABLE ONLY kg.embedding_models FORCE ROW LEVEL SECURITY;
@@ -13640,6 +15060,13 @@ ALTER TABLE ONLY kg.embedding_models FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE kg.embedding_models IS 'The models whose vectors a workspace has. Search uses the active one and never sees one that is being filled.';
+
+
+--
+-- Name: COLUMN embedding_models.search_weight; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON COLUMN kg.embedding_models.search_weight IS 'How much of a score is the vector''s, the rest is the words''. 0: the vectors of this model are not searched.';
 
 
 --
@@ -13654,6 +15081,63 @@ ALTER TABLE kg.embedding_models ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+
+--
+-- Name: term_changes; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.term_changes (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    terms integer[] NOT NULL,
+    delta smallint NOT NULL,
+    CONSTRAINT term_change_adds_or_removes CHECK ((delta = ANY (ARRAY[1, '-1'::integer])))
+);
+
+ALTER TABLE ONLY kg.term_changes FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE term_changes; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.term_changes IS 'Chunks that came and went and are not counted yet. Counting at once would make every two chunks wait for their common words.';
+
+
+--
+-- Name: term_changes_id_seq; Type: SEQUENCE; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.term_changes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME kg.term_changes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+
+--
+-- Name: term_frequencies; Type: TABLE; Schema: kg; Owner: -
+--
+
+CREATE TABLE kg.term_frequencies (
+    workspace_id uuid NOT NULL,
+    term integer NOT NULL,
+    chunks bigint NOT NULL,
+    CONSTRAINT term_is_in_some_chunk CHECK ((chunks > 0))
+);
+
+ALTER TABLE ONLY kg.term_frequencies FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE term_frequencies; Type: COMMENT; Schema: kg; Owner: -
+--
+
+COMMENT ON TABLE kg.term_frequencies IS 'In how many chunks of the workspace a term is. Term 0 is in all of them: it counts the chunks.';
 
 
 --
@@ -13677,9 +15161,13 @@ CREATE TABLE knowledge.replies (
     claimed_until timestamp with time zone,
     provider_message_id text,
     last_error jsonb,
+    turn_id bigint,
+    part integer DEFAULT 1 NOT NULL,
+    buttons jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT reply_attempt_not_negative CHECK ((attempt >= 0)),
     CONSTRAINT reply_claim_has_a_deadline CHECK (((claim_token IS NULL) = (claimed_until IS NULL))),
     CONSTRAINT reply_key_short CHECK (((char_length(dedup_key) >= 1) AND (char_length(dedup_key) <= 200))),
+    CONSTRAINT reply_part_positive CHECK ((part > 0)),
     CONSTRAINT reply_sending_iff_claimed CHECK (((status = 'sending'::text) = (claim_token IS NOT NULL))),
     CONSTRAINT reply_status_known CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'retry'::text, 'sent'::text, 'dead'::text]))),
     CONSTRAINT reply_text_bounded CHECK (((char_length(text) >= 1) AND (char_length(text) <= 4096)))
@@ -14867,6 +16355,9 @@ CREATE TABLE raw.telegram_updates (
     problem text,
     processed_at timestamp with time zone,
     trace_id text,
+    message_id numeric GENERATED ALWAYS AS ((jsonb_path_query_first(body, '$.*."message_id"?(@.type() == "number")'::jsonpath))::numeric) STORED,
+    reply_to_message_id numeric GENERATED ALWAYS AS ((jsonb_path_query_first(body, '$.*."reply_to_message"."message_id"?(@.type() == "number")'::jsonpath))::numeric) STORED,
+    subject_message_id numeric GENERATED ALWAYS AS (COALESCE((jsonb_path_query_first(body, '$.*."pinned_message"."message_id"?(@.type() == "number")'::jsonpath))::numeric, (jsonb_path_query_first(body, '$.*.*."checklist_message"."message_id"?(@.type() == "number")'::jsonpath))::numeric)) STORED,
     CONSTRAINT raw_update_is_json_or_bytes CHECK ((num_nonnulls(body, unread) = 1)),
     CONSTRAINT raw_update_unread_has_a_problem CHECK (((unread IS NULL) OR (problem IS NOT NULL)))
 );
@@ -14886,6 +16377,13 @@ COMMENT ON TABLE raw.telegram_updates IS 'Every update that came with the right 
 --
 
 COMMENT ON COLUMN raw.telegram_updates.unread IS 'What is not JSON, or cannot be stored as such.';
+
+
+--
+-- Name: COLUMN telegram_updates.subject_message_id; Type: COMMENT; Schema: raw; Owner: -
+--
+
+COMMENT ON COLUMN raw.telegram_updates.subject_message_id IS 'Of a service message: the message that it is about, which it repeats.';
 
 
 --
@@ -15137,7 +16635,8 @@ CREATE TABLE tg.chats (
     is_forum boolean DEFAULT false NOT NULL,
     migrated_to bigint,
     bot_is_here boolean DEFAULT true NOT NULL,
-    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    told_at timestamp with time zone
 );
 
 ALTER TABLE ONLY tg.chats FORCE ROW LEVEL SECURITY;
@@ -15218,7 +16717,7 @@ CREATE TABLE tg.forgotten (
     chat_id bigint NOT NULL,
     subject bigint NOT NULL,
     at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    CONSTRAINT forgotten_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text])))
+    CONSTRAINT forgotten_kind_known CHECK ((kind = ANY (ARRAY['message'::text, 'chat'::text, 'person'::text, 'url'::text])))
 );
 
 ALTER TABLE ONLY tg.forgotten FORCE ROW LEVEL SECURITY;
@@ -15309,6 +16808,9 @@ CREATE TABLE tg.message_versions (
     payload jsonb NOT NULL,
     payload_sha256 text NOT NULL,
     created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    is_edit boolean DEFAULT false NOT NULL,
+    update_id bigint,
+    is_command boolean DEFAULT false NOT NULL,
     CONSTRAINT version_number_positive CHECK ((version_no > 0))
 );
 
@@ -15327,6 +16829,13 @@ COMMENT ON TABLE tg.message_versions IS 'What a message said, each time it was s
 --
 
 COMMENT ON COLUMN tg.message_versions.said_at IS 'When it was sent or edited.';
+
+
+--
+-- Name: COLUMN message_versions.update_id; Type: COMMENT; Schema: tg; Owner: -
+--
+
+COMMENT ON COLUMN tg.message_versions.update_id IS 'Of the update that brought it: Telegram numbers them in their order.';
 
 
 --
@@ -15367,7 +16876,9 @@ CREATE TABLE tg.topics (
     thread_id integer NOT NULL,
     name text,
     is_closed boolean DEFAULT false NOT NULL,
-    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL
+    seen_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    named_at timestamp with time zone,
+    state_at timestamp with time zone
 );
 
 ALTER TABLE ONLY tg.topics FORCE ROW LEVEL SECURITY;
@@ -15527,6 +17038,38 @@ ALTER TABLE ONLY actions.messages
 
 ALTER TABLE ONLY audit.forgettings
     ADD CONSTRAINT forgettings_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: qa_citations qa_citations_pkey; Type: CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_citations
+    ADD CONSTRAINT qa_citations_pkey PRIMARY KEY (workspace_id, turn_id, rank);
+
+
+--
+-- Name: qa_sessions qa_sessions_pkey; Type: CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_sessions
+    ADD CONSTRAINT qa_sessions_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: qa_turns qa_turns_pkey; Type: CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_turns
+    ADD CONSTRAINT qa_turns_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: qa_turns question_is_answered_once; Type: CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_turns
+    ADD CONSTRAINT question_is_answered_once UNIQUE (workspace_id, question_message_version_id);
 
 
 --
@@ -15778,6 +17321,14 @@ ALTER TABLE ONLY kg.chunks
 
 
 --
+-- Name: chunk_terms chunk_terms_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunk_terms
+    ADD CONSTRAINT chunk_terms_pkey PRIMARY KEY (workspace_id, chunk_id);
+
+
+--
 -- Name: chunks chunks_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
 --
 
@@ -15799,6 +17350,22 @@ ALTER TABLE ONLY kg.embedding_models
 
 ALTER TABLE ONLY kg.embedding_models
     ADD CONSTRAINT model_is_there_once UNIQUE (workspace_id, provider, model);
+
+
+--
+-- Name: term_changes term_changes_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.term_changes
+    ADD CONSTRAINT term_changes_pkey PRIMARY KEY (workspace_id, id);
+
+
+--
+-- Name: term_frequencies term_frequencies_pkey; Type: CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.term_frequencies
+    ADD CONSTRAINT term_frequencies_pkey PRIMARY KEY (workspace_id, term);
 
 
 --
@@ -16555,6 +18122,62 @@ CREATE INDEX forgettings_by_time ON audit.forgettings USING btree (ts);
 
 
 --
+-- Name: qa_citations_by_document; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_citations_by_document ON audit.qa_citations USING btree (workspace_id, document_id);
+
+
+--
+-- Name: qa_sessions_by_person; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_sessions_by_person ON audit.qa_sessions USING btree (workspace_id, tg_user_id, channel, chat_id, last_at DESC);
+
+
+--
+-- Name: qa_sessions_by_time; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_sessions_by_time ON audit.qa_sessions USING btree (last_at);
+
+
+--
+-- Name: qa_turns_by_chat; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_turns_by_chat ON audit.qa_turns USING btree (workspace_id, chat_id, id DESC);
+
+
+--
+-- Name: qa_turns_by_message; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_turns_by_message ON audit.qa_turns USING btree (workspace_id, question_message_fk);
+
+
+--
+-- Name: qa_turns_by_person; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_turns_by_person ON audit.qa_turns USING btree (workspace_id, tg_user_id, created_at);
+
+
+--
+-- Name: qa_turns_by_session; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_turns_by_session ON audit.qa_turns USING btree (workspace_id, session_id, id DESC);
+
+
+--
+-- Name: qa_turns_by_time; Type: INDEX; Schema: audit; Owner: -
+--
+
+CREATE INDEX qa_turns_by_time ON audit.qa_turns USING btree (created_at);
+
+
+--
 -- Name: messages_in_order; Type: INDEX; Schema: bus; Owner: -
 --
 
@@ -16639,10 +18262,31 @@ CREATE INDEX tenant_chats_by_bot ON core.tenant_chats USING btree (workspace_id,
 
 
 --
+-- Name: chunk_terms_by_chat; Type: INDEX; Schema: kg; Owner: -
+--
+
+CREATE INDEX chunk_terms_by_chat ON kg.chunk_terms USING btree (workspace_id, chat_id);
+
+
+--
+-- Name: chunk_terms_lookup; Type: INDEX; Schema: kg; Owner: -
+--
+
+CREATE INDEX chunk_terms_lookup ON kg.chunk_terms USING gin (knowledge.lookup_terms(chat_id, weights)) WITH (gin_pending_list_limit='512');
+
+
+--
 -- Name: embeddings_by_model; Type: INDEX; Schema: kg; Owner: -
 --
 
 CREATE INDEX embeddings_by_model ON kg.chunk_embeddings_1536 USING btree (workspace_id, model_id);
+
+
+--
+-- Name: embeddings_nearest; Type: INDEX; Schema: kg; Owner: -
+--
+
+CREATE INDEX embeddings_nearest ON kg.chunk_embeddings_1536 USING hnsw (embedding public.halfvec_ip_ops) WHERE is_ranked;
 
 
 --
@@ -16653,10 +18297,24 @@ CREATE UNIQUE INDEX one_model_is_active ON kg.embedding_models USING btree (work
 
 
 --
+-- Name: replies_by_message; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX replies_by_message ON knowledge.replies USING btree (workspace_id, chat_id, provider_message_id) WHERE (provider_message_id IS NOT NULL);
+
+
+--
 -- Name: replies_by_time; Type: INDEX; Schema: knowledge; Owner: -
 --
 
 CREATE INDEX replies_by_time ON knowledge.replies USING btree (created_at);
+
+
+--
+-- Name: replies_by_turn; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX replies_by_turn ON knowledge.replies USING btree (workspace_id, turn_id, part) WHERE (turn_id IS NOT NULL);
 
 
 --
@@ -16776,6 +18434,13 @@ CREATE INDEX webhook_deliveries_by_subscription ON ops.webhook_deliveries USING 
 --
 
 CREATE INDEX webhook_deliveries_by_time ON ops.webhook_deliveries USING btree (created_at);
+
+
+--
+-- Name: webhook_deliveries_dead; Type: INDEX; Schema: ops; Owner: -
+--
+
+CREATE INDEX webhook_deliveries_dead ON ops.webhook_deliveries USING btree (workspace_id, subscription_id, ended_at) WHERE (status = 'dead'::text);
 
 
 --
@@ -17150,6 +18815,13 @@ CREATE INDEX receipts_by_hash ON posting.ingress_receipts USING btree (workspace
 
 
 --
+-- Name: raw_updates_by_answered; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_answered ON raw.telegram_updates USING btree (workspace_id, chat_id, reply_to_message_id) WHERE (reply_to_message_id IS NOT NULL);
+
+
+--
 -- Name: raw_updates_by_bot; Type: INDEX; Schema: raw; Owner: -
 --
 
@@ -17161,6 +18833,20 @@ CREATE INDEX raw_updates_by_bot ON raw.telegram_updates USING btree (workspace_i
 --
 
 CREATE INDEX raw_updates_by_chat ON raw.telegram_updates USING btree (workspace_id, chat_id, received_at);
+
+
+--
+-- Name: raw_updates_by_message; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_message ON raw.telegram_updates USING btree (workspace_id, chat_id, message_id) WHERE (message_id IS NOT NULL);
+
+
+--
+-- Name: raw_updates_by_subject; Type: INDEX; Schema: raw; Owner: -
+--
+
+CREATE INDEX raw_updates_by_subject ON raw.telegram_updates USING btree (workspace_id, chat_id, subject_message_id) WHERE (subject_message_id IS NOT NULL);
 
 
 --
@@ -17234,6 +18920,13 @@ CREATE INDEX attachments_by_file ON tg.message_attachments USING btree (workspac
 
 
 --
+-- Name: chats_by_supergroup; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX chats_by_supergroup ON tg.chats USING btree (workspace_id, migrated_to) WHERE (migrated_to IS NOT NULL);
+
+
+--
 -- Name: file_instances_by_file; Type: INDEX; Schema: tg; Owner: -
 --
 
@@ -17259,6 +18952,20 @@ CREATE INDEX memberships_by_user ON tg.chat_memberships_current USING btree (wor
 --
 
 CREATE INDEX message_links_by_url ON tg.message_links USING btree (workspace_id, normalized_url);
+
+
+--
+-- Name: messages_by_answered; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX messages_by_answered ON tg.messages USING btree (workspace_id, chat_id, reply_to_message_id) WHERE (reply_to_message_id IS NOT NULL);
+
+
+--
+-- Name: messages_by_pinned; Type: INDEX; Schema: tg; Owner: -
+--
+
+CREATE INDEX messages_by_pinned ON tg.messages USING btree (workspace_id, chat_id, pins_message_id) WHERE (pins_message_id IS NOT NULL);
 
 
 --
@@ -17451,6 +19158,13 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON audit.forgettings FOR EAC
 
 
 --
+-- Name: qa_turns turn_edge; Type: TRIGGER; Schema: audit; Owner: -
+--
+
+CREATE TRIGGER turn_edge BEFORE UPDATE ON audit.qa_turns FOR EACH ROW WHEN (((old.status <> new.status) AND ((((old.status <> 'asked'::text) OR (new.status <> 'answered'::text)) AND ((old.status <> 'asked'::text) OR (new.status <> 'refused'::text))) AND ((old.status <> 'asked'::text) OR (new.status <> 'failed'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
 -- Name: messages append_only; Type: TRIGGER; Schema: bus; Owner: -
 --
 
@@ -17465,10 +19179,31 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bus.messages FOR EACH STA
 
 
 --
+-- Name: documents answers_forgotten; Type: TRIGGER; Schema: content; Owner: -
+--
+
+CREATE TRIGGER answers_forgotten BEFORE DELETE ON content.documents FOR EACH ROW EXECUTE FUNCTION knowledge.forget_answers();
+
+
+--
+-- Name: documents terms_follow; Type: TRIGGER; Schema: content; Owner: -
+--
+
+CREATE TRIGGER terms_follow AFTER UPDATE OF chat_id ON content.documents FOR EACH ROW WHEN ((old.chat_id <> new.chat_id)) EXECUTE FUNCTION knowledge.follow_chat();
+
+
+--
 -- Name: webhook_subscriptions subscription_edge; Type: TRIGGER; Schema: core; Owner: -
 --
 
 CREATE TRIGGER subscription_edge AFTER UPDATE ON core.webhook_subscriptions FOR EACH ROW WHEN (((old.status <> new.status) AND ((((((old.status <> 'active'::text) OR (new.status <> 'paused'::text)) AND ((old.status <> 'active'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'active'::text))) AND ((old.status <> 'paused'::text) OR (new.status <> 'disabled'::text))) AND ((old.status <> 'disabled'::text) OR (new.status <> 'active'::text))))) EXECUTE FUNCTION platform.refuse_edge();
+
+
+--
+-- Name: chunk_terms terms_noted; Type: TRIGGER; Schema: kg; Owner: -
+--
+
+CREATE TRIGGER terms_noted AFTER INSERT OR DELETE ON kg.chunk_terms FOR EACH ROW EXECUTE FUNCTION knowledge.note_terms();
 
 
 --
@@ -17741,6 +19476,38 @@ ALTER TABLE ONLY actions.messages
 
 
 --
+-- Name: qa_citations qa_citations_workspace_id_turn_id_fkey; Type: FK CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_citations
+    ADD CONSTRAINT qa_citations_workspace_id_turn_id_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES audit.qa_turns(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: qa_sessions qa_sessions_workspace_id_fkey; Type: FK CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_sessions
+    ADD CONSTRAINT qa_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: qa_turns qa_turns_workspace_id_question_message_fk_fkey; Type: FK CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_turns
+    ADD CONSTRAINT qa_turns_workspace_id_question_message_fk_fkey FOREIGN KEY (workspace_id, question_message_fk) REFERENCES tg.messages(workspace_id, id) ON DELETE CASCADE;
+
+
+--
+-- Name: qa_turns qa_turns_workspace_id_session_id_fkey; Type: FK CONSTRAINT; Schema: audit; Owner: -
+--
+
+ALTER TABLE ONLY audit.qa_turns
+    ADD CONSTRAINT qa_turns_workspace_id_session_id_fkey FOREIGN KEY (workspace_id, session_id) REFERENCES audit.qa_sessions(workspace_id, id) ON DELETE CASCADE;
+
+
+--
 -- Name: blob_objects blob_objects_workspace_id_fkey; Type: FK CONSTRAINT; Schema: content; Owner: -
 --
 
@@ -17949,6 +19716,14 @@ ALTER TABLE ONLY kg.chunk_embeddings_1536
 
 
 --
+-- Name: chunk_terms chunk_terms_workspace_id_chunk_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.chunk_terms
+    ADD CONSTRAINT chunk_terms_workspace_id_chunk_id_fkey FOREIGN KEY (workspace_id, chunk_id) REFERENCES kg.chunks(workspace_id, id) ON DELETE CASCADE;
+
+
+--
 -- Name: chunks chunks_workspace_id_document_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
 --
 
@@ -17965,6 +19740,14 @@ ALTER TABLE ONLY kg.embedding_models
 
 
 --
+-- Name: term_frequencies term_frequencies_workspace_id_fkey; Type: FK CONSTRAINT; Schema: kg; Owner: -
+--
+
+ALTER TABLE ONLY kg.term_frequencies
+    ADD CONSTRAINT term_frequencies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
 -- Name: replies replies_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
 --
 
@@ -17978,6 +19761,14 @@ ALTER TABLE ONLY knowledge.replies
 
 ALTER TABLE ONLY knowledge.replies
     ADD CONSTRAINT replies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES core.workspaces(workspace_id);
+
+
+--
+-- Name: replies replies_workspace_id_turn_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.replies
+    ADD CONSTRAINT replies_workspace_id_turn_id_fkey FOREIGN KEY (workspace_id, turn_id) REFERENCES audit.qa_turns(workspace_id, id) ON DELETE CASCADE;
 
 
 --
@@ -18512,6 +20303,27 @@ CREATE POLICY every_workspace ON audit.forgettings TO beresta_system USING (true
 
 
 --
+-- Name: qa_citations every_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY every_workspace ON audit.qa_citations TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: qa_sessions every_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY every_workspace ON audit.qa_sessions TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: qa_turns every_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY every_workspace ON audit.qa_turns TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: forgettings; Type: ROW SECURITY; Schema: audit; Owner: -
 --
 
@@ -18523,6 +20335,45 @@ ALTER TABLE audit.forgettings ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY only_this_workspace ON audit.forgettings TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
+
+--
+-- Name: qa_citations only_this_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON audit.qa_citations TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: qa_sessions only_this_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON audit.qa_sessions TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: qa_turns only_this_workspace; Type: POLICY; Schema: audit; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON audit.qa_turns TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: qa_citations; Type: ROW SECURITY; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.qa_citations ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: qa_sessions; Type: ROW SECURITY; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.qa_sessions ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: qa_turns; Type: ROW SECURITY; Schema: audit; Owner: -
+--
+
+ALTER TABLE audit.qa_turns ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: messages every_workspace; Type: POLICY; Schema: bus; Owner: -
@@ -18891,6 +20742,12 @@ ALTER TABLE core.workspaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE kg.chunk_embeddings_1536 ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: chunk_terms; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.chunk_terms ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: chunks; Type: ROW SECURITY; Schema: kg; Owner: -
 --
 
@@ -18910,6 +20767,13 @@ CREATE POLICY every_workspace ON kg.chunk_embeddings_1536 TO beresta_system USIN
 
 
 --
+-- Name: chunk_terms every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.chunk_terms TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: chunks every_workspace; Type: POLICY; Schema: kg; Owner: -
 --
 
@@ -18924,10 +20788,31 @@ CREATE POLICY every_workspace ON kg.embedding_models TO beresta_system USING (tr
 
 
 --
+-- Name: term_changes every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.term_changes TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: term_frequencies every_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY every_workspace ON kg.term_frequencies TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: chunk_embeddings_1536 only_this_workspace; Type: POLICY; Schema: kg; Owner: -
 --
 
 CREATE POLICY only_this_workspace ON kg.chunk_embeddings_1536 TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: chunk_terms only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.chunk_terms TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -18943,6 +20828,32 @@ CREATE POLICY only_this_workspace ON kg.chunks TO beresta_app USING ((workspace_
 
 CREATE POLICY only_this_workspace ON kg.embedding_models TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
+
+--
+-- Name: term_changes only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.term_changes TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: term_frequencies only_this_workspace; Type: POLICY; Schema: kg; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON kg.term_frequencies TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
+
+
+--
+-- Name: term_changes; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.term_changes ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: term_frequencies; Type: ROW SECURITY; Schema: kg; Owner: -
+--
+
+ALTER TABLE kg.term_frequencies ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: replies every_workspace; Type: POLICY; Schema: knowledge; Owner: -

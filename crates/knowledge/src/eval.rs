@@ -16,7 +16,7 @@ pub use measure::EvalReport;
 
 use crate::{
     Knowledge,
-    search::{Asker, Channel, SearchRequest, SourceRef, search},
+    search::{Asker, QuestionChannel, SearchRequest, SourceRef, search},
 };
 
 /// One text that can be found.
@@ -28,7 +28,7 @@ pub struct Paragraph {
 
 /// One question with the paragraph that answers it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Question {
+pub struct EvalQuestion {
     pub pid: String,
     pub question: String,
 }
@@ -36,9 +36,9 @@ pub struct Question {
 #[derive(Clone, Debug, Default)]
 pub struct EvalInput {
     pub paragraphs: Vec<Paragraph>,
-    pub questions: Vec<Question>,
+    pub questions: Vec<EvalQuestion>,
     /// Questions whose answer is not there.
-    pub foreign: Vec<Question>,
+    pub foreign: Vec<EvalQuestion>,
     /// What the vectors are worth beside the words, 0 to 1; as the model has it if not given.
     pub vector_weight: Option<f64>,
     /// The paragraphs are spread over so many groups. With more than one, a question is asked in the group of its paragraph, or in
@@ -56,10 +56,10 @@ const FIRST_GROUP: i64 = -1_000_000_000_001;
 const RANKS: usize = 10;
 
 /// What is told while it runs: the step, how far it is, and how much there is.
-pub type Progress<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
+pub type EvalProgress<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
 
 /// Loads, asks, measures, and removes everything again.
-pub async fn run(knowledge: &Knowledge, input: &EvalInput, progress: Progress<'_>) -> Result<EvalReport, Problem> {
+pub async fn run(knowledge: &Knowledge, input: &EvalInput, progress: EvalProgress<'_>) -> Result<EvalReport, Problem> {
     if input.paragraphs.is_empty() || input.questions.is_empty() {
         return Err(Problem::validation("paragraphs", "there is nothing to ask: both files need at least one line"));
     }
@@ -77,7 +77,7 @@ async fn measured(
     knowledge: &Knowledge,
     workspace: WorkspaceId,
     input: &EvalInput,
-    progress: Progress<'_>,
+    progress: EvalProgress<'_>,
 ) -> Result<EvalReport, Problem> {
     let started = Instant::now();
     load::load(knowledge, workspace, input, progress).await?;
@@ -90,7 +90,7 @@ async fn measured(
     let mut answers = stream::iter(all)
         .map(|(question, is_answerable)| ask(knowledge, workspace, input, &places, question, is_answerable))
         .buffer_unordered(input.askers.max(1));
-    let mut asked = measure::Asked::default();
+    let mut asked = measure::EvalTally::default();
     let mut count = 0;
     while let Some(one) = answers.try_next().await? {
         progress("asking", count, total);
@@ -113,15 +113,15 @@ async fn ask(
     workspace: WorkspaceId,
     input: &EvalInput,
     places: &HashMap<&str, usize>,
-    question: &Question,
+    question: &EvalQuestion,
     is_answerable: bool,
 ) -> Result<measure::AskedOnce, Problem> {
     let place = places.get(question.pid.as_str()).copied().unwrap_or_default();
     let group = FIRST_GROUP - i64::try_from(place % input.groups.max(1)).unwrap_or_default();
     let asker = if input.in_private {
-        Asker { tg_user_id: PERSON, channel: Channel::Private, chat_id: None }
+        Asker { tg_user_id: PERSON, channel: QuestionChannel::Private, chat_id: None }
     } else {
-        Asker { tg_user_id: PERSON, channel: Channel::Group, chat_id: Some(group) }
+        Asker { tg_user_id: PERSON, channel: QuestionChannel::Group, chat_id: Some(group) }
     };
     let request = SearchRequest { workspace, asker, question: &question.question, limit: RANKS, but_message: None };
     let started = Instant::now();

@@ -1,6 +1,6 @@
--- The chats whose documents an answer may rest on. Asked in a group: that group, whoever asks, because the group reads the
--- answer. Asked in private: the asker's own private chat and the groups of which the asker is a member now; an admin's also
--- the private chats of others. Whether the asker may ask at all is knowledge.load_context.
+-- The chats whose documents an answer may rest on. Asked in a group: that group, whoever asks, because the group reads
+-- the answer. Asked in private: the asker's own private chat and the groups of which the asker is a member now; an
+-- admin's also the private chats of others. Whether the asker may ask at all is knowledge.load_context.
 create or replace function knowledge.audience_chats(
     p_workspace_id uuid, p_user_id bigint, p_chat_id bigint, p_channel text
 ) returns bigint[] language sql stable as $$

@@ -1,5 +1,5 @@
--- Counts the terms of up to p_limit chunks that came or went. Guarantee: each change is counted once; two calls at the same
--- time wait for each other. Returns how many changes were counted.
+-- Counts the terms of up to p_limit chunks that came or went. Guarantee: each change is counted once; two calls at the
+-- same time wait for each other. Returns how many changes were counted.
 create or replace function knowledge.count_terms(p_workspace_id uuid, p_limit int) returns int language plpgsql as $$
 declare
     counted int;

@@ -1,8 +1,8 @@
--- Ends a turn with what is to be said. p_answer is {status, answer_text, audience, candidates, share, answered_by, model,
--- input_tokens, output_tokens, took_ms, citations: [{chunk_id, document_id, score, snippet, source_ref}], parts: [text],
--- buttons}. Guarantees: a turn ends once, and what it ended with comes back whoever asks again; turn, citations and the
--- replies that tell it are written in one transaction; an answer that cites what is gone, or what its audience may not see
--- any more, is not stored (returns null) and has to be made again.
+-- Ends a turn with what is to be said. p_answer is {status, answer_text, audience, candidates, share, answered_by,
+-- model, input_tokens, output_tokens, took_ms, citations: [{chunk_id, document_id, score, snippet, source_ref}], parts:
+-- [text], buttons}. Guarantees: a turn ends once, and what it ended with comes back whoever asks again; turn, citations
+-- and the replies that tell it are written in one transaction; an answer that cites what is gone, or what its audience
+-- may not see any more, is not stored (returns null) and has to be made again.
 create or replace function knowledge.end_turn(p_workspace_id uuid, p_turn_id bigint, p_answer jsonb) returns jsonb
 language plpgsql as $$
 declare
@@ -45,7 +45,8 @@ begin
             (workspace_id, bot_id, dedup_key, chat_id, thread_id, reply_to_message_id, text, turn_id, part, buttons)
         select p_workspace_id, turn.bot_id, format('turn %s %s', p_turn_id, n), turn.chat_id, turn.thread_id,
                case when n = 1 then turn.reply_to_message_id end, part, p_turn_id, n,
-               case when n = jsonb_array_length(p_answer -> 'parts') then coalesce(p_answer -> 'buttons', '[]') else '[]' end
+               case when n = jsonb_array_length(p_answer -> 'parts') then coalesce(p_answer -> 'buttons', '[]')
+                    else '[]' end
           from jsonb_array_elements_text(p_answer -> 'parts') with ordinality l (part, n)
         on conflict on constraint reply_is_made_once do nothing;
     end if;

@@ -1,6 +1,6 @@
--- The chunks of an audience (p_chats) whose vectors are nearest to p_vector. While the audience has few rows each of them is
--- compared; of many the index finds candidates, and if too few of those are of the audience, each is compared after all. A
--- count decides, not the planner.
+-- The chunks of an audience (p_chats) whose vectors are nearest to p_vector. While the audience has few rows each of
+-- them is compared; of many the index finds candidates, and if too few of those are of the audience, each is compared
+-- after all. A count decides, not the planner.
 create or replace function knowledge.find_vectors(
     p_workspace_id uuid, p_chats bigint[], p_model_id bigint, p_vector halfvec, p_limit int
 ) returns table (chunk_id bigint, score float8) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
@@ -11,7 +11,8 @@ declare
     scores float8[];
 begin
     select count(*) into rows from (
-        select from kg.chunk_terms t where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats) limit exact_max + 1) few;
+        select from kg.chunk_terms t
+         where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats) limit exact_max + 1) few;
     if rows > exact_max then
         -- The index answers in about the right order (iterative_scan): the second sort makes it exact.
         select array_agg(near.id order by near.near_score desc, near.id desc),
@@ -34,7 +35,8 @@ begin
         ), best as (
             select * from exact order by near_score desc, id desc limit p_limit
         )
-        select array_agg(b.id order by b.near_score desc, b.id desc), array_agg(b.near_score order by b.near_score desc, b.id desc)
+        select array_agg(b.id order by b.near_score desc, b.id desc),
+               array_agg(b.near_score order by b.near_score desc, b.id desc)
           into ids, scores from best b;
     end if;
     return query select * from unnest(ids, scores);

@@ -1,5 +1,5 @@
--- The chunks of an audience (p_chats) that have one of p_terms, ranked by the whole question (p_weights): the inner product
--- of both is BM25. Guarantee: nothing of another chat or workspace is looked at by its content.
+-- The chunks of an audience (p_chats) that have one of p_terms, ranked by the whole question (p_weights): the inner
+-- product of both is BM25. Guarantee: nothing of another chat or workspace is looked at by its content.
 create or replace function knowledge.find_words(
     p_workspace_id uuid, p_chats bigint[], p_terms int[], p_weights sparsevec, p_limit int
 ) returns table (chunk_id bigint, score float8) language plpgsql stable
@@ -7,7 +7,8 @@ create or replace function knowledge.find_words(
 set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
 declare
     wanted constant int[] := array(
-        select (hashint8extended(chat, term::bigint) & 2147483647)::int from unnest(p_chats) chat, unnest(p_terms) term);
+        select (hashint8extended(chat, term::bigint) & 2147483647)::int
+          from unnest(p_chats) chat, unnest(p_terms) term);
 begin
     return query
     select t.chunk_id, -(t.weights <#> p_weights)

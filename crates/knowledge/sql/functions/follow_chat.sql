@@ -1,5 +1,5 @@
--- A group that became a supergroup takes its documents along, and the index of their words with them: it is found in the
--- audience of the new chat in the same transaction.
+-- A group that became a supergroup takes its documents along, and the index of their words with them: it is found in
+-- the audience of the new chat in the same transaction.
 create or replace function knowledge.follow_chat() returns trigger language plpgsql as $$
 begin
     update kg.chunk_terms t set chat_id = new.chat_id

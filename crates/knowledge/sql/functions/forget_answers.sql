@@ -1,5 +1,5 @@
--- A document goes, and with it what answers quote of it: their text, their citations, and the replies that tell them. What
--- was not sent yet is not sent any more.
+-- A document goes, and with it what answers quote of it: their text, their citations, and the replies that tell them.
+-- What was not sent yet is not sent any more.
 create or replace function knowledge.forget_answers() returns trigger language plpgsql as $$
 declare
     turns bigint[];

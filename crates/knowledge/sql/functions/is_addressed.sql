@@ -1,5 +1,5 @@
--- Whether an update asks the bot something: /ask, a mention of the bot, a reply to what it said, or a text in private. Not
--- what bots say, what was said elsewhere and forwarded here, channel posts, and other commands.
+-- Whether an update asks the bot something: /ask, a mention of the bot, a reply to what it said, or a text in private.
+-- Not what bots say, what was said elsewhere and forwarded here, channel posts, and other commands.
 create or replace function knowledge.is_addressed(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) returns boolean
 language sql stable as $$
     select coalesce(

@@ -1,5 +1,5 @@
--- Whether a part of an answer may still be told: its asker may ask, and everything it cites is there and visible to those
--- who will read it. Looked at right before it is sent. What belongs to no turn may be told.
+-- Whether a part of an answer may still be told: its asker may ask, and everything it cites is there and visible to
+-- those who will read it. Looked at right before it is sent. What belongs to no turn may be told.
 create or replace function knowledge.may_tell(p_workspace_id uuid, p_reply_id uuid) returns boolean
 language sql stable as $$
     select coalesce(bool_and(

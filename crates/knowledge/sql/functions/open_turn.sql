@@ -1,5 +1,5 @@
--- A question that is to be answered. Guarantee: one turn for one version of a message, however often it is asked for; the
--- turn that is there comes back. Returns its id.
+-- A question that is to be answered. Guarantee: one turn for one version of a message, however often it is asked for;
+-- the turn that is there comes back. Returns its id.
 create or replace function knowledge.open_turn(
     p_workspace_id uuid, p_bot_id uuid, p_user_id bigint, p_channel text, p_chat_id bigint, p_question text,
     p_version_id bigint, p_trace_id text
@@ -23,8 +23,9 @@ begin
             p_user_id, p_channel::core.visibility_scope, p_chat_id, left(p_question, 4096), message.id, p_version_id,
             -- In private people also leave notes: what does not read like a question may answer a later one.
             p_channel = 'dm' and p_question !~ '\?' and p_question !~*
-            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|можно|есть ли|'
-            'найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|do|does|can|find|show|tell)\M',
+            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|'
+            'можно|есть ли|найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|'
+            'do|does|can|find|show|tell)\M',
             message.thread_id, message.message_id, p_trace_id)
     on conflict on constraint question_is_answered_once do nothing
     returning t.id into turn_id;

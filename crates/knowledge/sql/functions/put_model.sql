@@ -11,7 +11,8 @@ begin
         return;
     end if;
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
-    insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, search_weight, state)
+    insert into kg.embedding_models as m
+        (workspace_id, provider, model, document_task, query_task, search_weight, state)
     select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
            -- What eval shows of hashed words beside BM25; a learned model is worth about as much as the words.
            case p_provider when 'local' then 0 else 0.5 end,

@@ -1,5 +1,5 @@
--- What a reader needs of chunks that were found: text, place and source. Left out: chunks of documents that are not of the
--- audience, questions to the bot, and p_but_message (the question itself).
+-- What a reader needs of chunks that were found: text, place and source. Left out: chunks of documents that are not of
+-- the audience, questions to the bot, and p_but_message (the question itself).
 create or replace function knowledge.read_hits(
     p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[], p_but_message bigint
 ) returns table (
@@ -8,8 +8,10 @@ create or replace function knowledge.read_hits(
     url text, file_name text, message_fk bigint, message_id int, thread_id int, tg_user_id bigint, said_at timestamptz,
     message_chat_id bigint
 ) language sql stable as $$
-    select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title, t.username,
-           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id, m.tg_user_id, m.date,
+    select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title,
+           t.username,
+           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
+           m.tg_user_id, m.date,
            m.chat_id
       from kg.chunks c
       join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)

@@ -1,5 +1,6 @@
--- What stands around chunks that were found, for one who reads them: the message that a message answers, replies to it, the messages
--- right before and after it in its thread, the chunks before and after in a document. Each with the chunk it belongs to.
+-- What stands around chunks that were found, for one who reads them: the message that a message answers, replies to it,
+-- the messages right before and after it in its thread, the chunks before and after in a document. Each with the chunk
+-- it belongs to.
 create or replace function knowledge.read_neighbours(p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[])
 returns table (of_chunk bigint, place text, chunk_id bigint, author text, text text) language sql stable as $$
     with found as (
@@ -10,7 +11,8 @@ returns table (of_chunk bigint, place text, chunk_id bigint, author text, text t
           left join tg.messages m on (m.workspace_id, m.id) = (d.workspace_id, d.message_fk)
          where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
     ), around as (
-        select f.id, case when c.chunk_no < f.chunk_no then 'before' else 'after' end as place, c.document_id, c.chunk_no
+        select f.id, case when c.chunk_no < f.chunk_no then 'before' else 'after' end as place, c.document_id,
+               c.chunk_no
           from found f
           join kg.chunks c on c.workspace_id = p_workspace_id and c.document_id = f.document_id
                and c.chunk_no in (f.chunk_no - 1, f.chunk_no + 1)

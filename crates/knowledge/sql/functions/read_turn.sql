@@ -4,8 +4,8 @@ language sql stable as $$
     select to_jsonb(t) || jsonb_build_object(
         'message_id', t.reply_to_message_id,
         'citations', coalesce((
-            select jsonb_agg(jsonb_build_object('rank', c.rank, 'chunk_id', c.chunk_id, 'score', c.score, 'snippet', c.snippet,
-                                                'source_ref', c.source_ref) order by c.rank)
+            select jsonb_agg(jsonb_build_object('rank', c.rank, 'chunk_id', c.chunk_id, 'score', c.score,
+                                                'snippet', c.snippet, 'source_ref', c.source_ref) order by c.rank)
               from audit.qa_citations c where (c.workspace_id, c.turn_id) = (t.workspace_id, t.id)), '[]'),
         'before', coalesce((
             select jsonb_agg(b.said order by b.id) from (

@@ -1,5 +1,5 @@
--- A button under an answer was pressed: whether it was useful. The last press counts. Returns whether there is such an answer
--- in this chat.
+-- A button under an answer was pressed: whether it was useful. The last press counts. Returns whether there is such an
+-- answer in this chat.
 create or replace function knowledge.record_press(
     p_workspace_id uuid, p_chat_id bigint, p_user_id bigint, p_turn_id bigint, p_is_useful boolean
 ) returns boolean language plpgsql as $$

@@ -1,8 +1,8 @@
 -- WF40: the chunks of a document, and the job that embeds them. Guarantees: chunks of a text that is not the document's
 -- any more (p_version) change nothing; a chat whose policy lets nothing be found has none; cutting again gives the same
--- rows with the same ids; what a shorter text has no place for goes.
--- p_chunks is [{text, text_sha256, start, end, mark, terms}]; terms are of p_context and the text together, and a document
--- whose context is another one by now is cut again (returns null).
+-- rows with the same ids; what a shorter text has no place for goes. p_chunks is [{text, text_sha256, start, end, mark,
+-- terms}]; terms are of p_context and the text together, and a document whose context is another one by now is cut
+-- again (returns null).
 create or replace function knowledge.store_chunks(
     p_workspace_id uuid, p_document_id bigint, p_version int, p_context text, p_token_count int, p_chunks jsonb,
     p_trace_id text

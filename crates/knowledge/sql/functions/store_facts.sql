@@ -27,7 +27,8 @@ begin
     end if;
     if nullif(p_facts -> 'press', 'null') is not null then
         perform knowledge.record_press(p_workspace_id, of_chat, (p_facts #>> '{press,tg_user_id}')::bigint,
-                                       (p_facts #>> '{press,turn_id}')::bigint, (p_facts #>> '{press,is_useful}')::boolean);
+                                       (p_facts #>> '{press,turn_id}')::bigint,
+                                       (p_facts #>> '{press,is_useful}')::boolean);
         return said;
     end if;
     -- Nothing is stored while something is forgotten (knowledge.forget) or a chat moves; /forget itself is both.

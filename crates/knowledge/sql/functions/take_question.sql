@@ -1,6 +1,6 @@
--- A message that was stored asks the bot something: a turn and the job that answers it, in the transaction of the message.
--- Guarantee: one answer for one message, however often its update comes and whatever is edited afterwards. A person or a
--- chat that asks too much is told so once a minute, and gets no turn.
+-- A message that was stored asks the bot something: a turn and the job that answers it, in the transaction of the
+-- message. Guarantee: one answer for one message, however often its update comes and whatever is edited afterwards. A
+-- person or a chat that asks too much is told so once a minute, and gets no turn.
 create or replace function knowledge.take_question(
     p_workspace_id uuid, p_bot_id uuid, p_facts jsonb, p_message_fk bigint, p_version_id bigint, p_trace_id text
 ) returns bigint language plpgsql as $$

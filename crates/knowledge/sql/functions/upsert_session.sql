@@ -1,5 +1,5 @@
--- WF50: the session of a person in a chat. Half an hour without a question ends it, and the next question begins another.
--- Guarantee: two questions at the same time are of one session.
+-- WF50: the session of a person in a chat. Half an hour without a question ends it, and the next question begins
+-- another. Guarantee: two questions at the same time are of one session.
 create or replace function knowledge.upsert_session(
     p_workspace_id uuid, p_user_id bigint, p_channel text, p_chat_id bigint, p_meta jsonb
 ) returns uuid language plpgsql as $$

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::search::{Found, Hit, terms};
+use crate::search::{FoundChunks, Hit, terms};
 
-/// Something that is said, with the sources it rests on: places in [`Found::hits`].
+/// Something that is said, with the sources it rests on: places in [`FoundChunks::hits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub text: String,
@@ -21,7 +21,7 @@ const WHOLE_CHARS_MAX: usize = 300;
 const SENTENCE_CHARS_MAX: usize = 500;
 
 /// The best sentences of the best chunks, each with its source. Where a question was found, what was answered to it says more.
-pub(super) fn compose(question: &str, found: &Found) -> Vec<Statement> {
+pub(super) fn compose(question: &str, found: &FoundChunks) -> Vec<Statement> {
     let asked: HashSet<i32> = stems(question);
     let best = found.hits.first().map_or(0.0, |hit| hit.score);
     let mut said: Vec<Statement> = Vec::new();
@@ -98,8 +98,8 @@ mod tests {
         }
     }
 
-    fn found(hits: Vec<Hit>) -> Found {
-        Found { hits, audience: vec![1], share: 0.9, took_ms: 1 }
+    fn found(hits: Vec<Hit>) -> FoundChunks {
+        FoundChunks { hits, audience: vec![1], share: 0.9, took_ms: 1 }
     }
 
     #[test]

@@ -6,16 +6,16 @@ use kernel::{AdapterError, Kind, Problem, WorkspaceId};
 use platform::DbError;
 use uuid::Uuid;
 
-use super::Turn;
-use crate::{Knowledge, search::Channel, workflows::bot_access};
+use super::QuestionTurn;
+use crate::{Knowledge, search::QuestionChannel, workflows::bot_access};
 
 /// How many groups of one person are asked about for one question; the others are taken as they are known.
 const ASKED_MAX: i64 = 20;
 
 /// Asks about the groups whose proof is older than the setting. Where Telegram cannot be asked there is no answer yet: what a group
 /// shared is not told outside of it on an old proof.
-pub(super) async fn prove(knowledge: &Knowledge, workspace: WorkspaceId, turn: &Turn) -> Result<(), Problem> {
-    let Some(bot) = turn.bot_id.filter(|_| turn.channel() == Channel::Private) else { return Ok(()) };
+pub(super) async fn prove(knowledge: &Knowledge, workspace: WorkspaceId, turn: &QuestionTurn) -> Result<(), Problem> {
+    let Some(bot) = turn.bot_id.filter(|_| turn.channel() == QuestionChannel::Private) else { return Ok(()) };
     let query = "select m.chat_id from tg.chat_memberships_current m
                    join core.tenant_chats c on (c.workspace_id, c.chat_id, c.status) = (m.workspace_id, m.chat_id, 'active')
                   where (m.workspace_id, m.tg_user_id, m.is_member) = ($1, $2, true)
@@ -57,7 +57,7 @@ async fn secret_of(knowledge: &Knowledge, workspace: WorkspaceId, bot: Uuid) -> 
 }
 
 /// The chat sees that an answer is coming. Whether it can be shown changes nothing about the answer.
-pub(super) async fn show_typing(knowledge: &Knowledge, workspace: WorkspaceId, turn: &Turn) {
+pub(super) async fn show_typing(knowledge: &Knowledge, workspace: WorkspaceId, turn: &QuestionTurn) {
     let Some(bot) = turn.bot_id else { return };
     let Ok(secret) = secret_of(knowledge, workspace, bot).await else { return };
     let Ok((telegram, token)) = bot_access(knowledge, &secret).await else { return };

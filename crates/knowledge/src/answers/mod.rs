@@ -14,4 +14,4 @@ mod turn;
 pub use activity::{Activity, NoActivity};
 pub use compose::Statement;
 pub(crate) use run::{answer_turn, told};
-pub(crate) use turn::Turn;
+pub(crate) use turn::QuestionTurn;

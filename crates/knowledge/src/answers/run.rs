@@ -7,7 +7,7 @@ use platform::{DbError, failpoint, wake::Topic};
 use serde_json::{Value, json};
 
 use super::{
-    Turn,
+    QuestionTurn,
     compose::{Statement, compose, one_line},
     membership,
     model::{self, ModelSaid},
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     Knowledge,
     replies::REPLIES,
-    search::{Channel, Found, Hit, SearchRequest, search},
+    search::{FoundChunks, Hit, QuestionChannel, SearchRequest, search},
 };
 
 /// Hits that an answer may rest on.
@@ -30,8 +30,8 @@ const OWN_WORDS_MIN: usize = 2;
 const TRIES: usize = 3;
 
 /// Answers the question of a turn. A turn that has its answer keeps it, and the model is not asked again.
-pub(crate) async fn answer_turn(knowledge: &Knowledge, workspace: WorkspaceId, turn_id: i64) -> Result<Turn, Problem> {
-    let turn = Turn::read(knowledge, workspace, turn_id).await?;
+pub(crate) async fn answer_turn(knowledge: &Knowledge, workspace: WorkspaceId, turn_id: i64) -> Result<QuestionTurn, Problem> {
+    let turn = QuestionTurn::read(knowledge, workspace, turn_id).await?;
     if turn.has_ended() {
         return Ok(turn);
     }
@@ -54,7 +54,7 @@ fn took_too_long() -> Problem {
 /// With two tries of a model.
 const ANSWER_MAX: Duration = Duration::from_mins(4);
 
-async fn answer(knowledge: &Knowledge, workspace: WorkspaceId, turn: &Turn) -> Result<Turn, Problem> {
+async fn answer(knowledge: &Knowledge, workspace: WorkspaceId, turn: &QuestionTurn) -> Result<QuestionTurn, Problem> {
     membership::prove(knowledge, workspace, turn).await?;
     for _ in 0..TRIES {
         let started = Instant::now();
@@ -69,14 +69,14 @@ async fn answer(knowledge: &Knowledge, workspace: WorkspaceId, turn: &Turn) -> R
             knowledge.db.wake().tell(Topic::BUS);
             let outcome = if made.shaped.cited.is_empty() { "refused" } else { "answered" };
             metrics::counter!("knowledge_questions_total", "outcome" => outcome).increment(1);
-            return Turn::of(ended);
+            return QuestionTurn::of(ended);
         }
     }
     Err(Problem::conflict("knowledge.sources_change", "what the answer rests on changes all the time; it is tried again"))
 }
 
 /// What there is to say, by the question and, where it says little by itself, by the one before it.
-async fn find(knowledge: &Knowledge, workspace: WorkspaceId, turn: &Turn) -> Result<Found, Problem> {
+async fn find(knowledge: &Knowledge, workspace: WorkspaceId, turn: &QuestionTurn) -> Result<FoundChunks, Problem> {
     let ask = async |question: &str| {
         let request =
             SearchRequest { workspace, asker: turn.asker(), question, limit: HITS, but_message: turn.question_message_fk };
@@ -103,8 +103,8 @@ struct MadeAnswer {
     output_tokens: Option<u64>,
 }
 
-async fn make(knowledge: &Knowledge, turn: &Turn, found: &Found) -> MadeAnswer {
-    let refusal = || shape::refusal(turn.channel() == Channel::Group, found.audience.len());
+async fn make(knowledge: &Knowledge, turn: &QuestionTurn, found: &FoundChunks) -> MadeAnswer {
+    let refusal = || shape::refusal(turn.channel() == QuestionChannel::Group, found.audience.len());
     let offline = |statements: Vec<Statement>| MadeAnswer {
         shaped: if statements.is_empty() { refusal() } else { shape::answer(&statements, found) },
         by: "sentences",
@@ -129,7 +129,7 @@ async fn make(knowledge: &Knowledge, turn: &Turn, found: &Found) -> MadeAnswer {
 }
 
 /// As `knowledge.end_turn` takes it.
-fn stored(made: &MadeAnswer, found: &Found, turn: &Turn, took: Duration) -> Value {
+fn stored(made: &MadeAnswer, found: &FoundChunks, turn: &QuestionTurn, took: Duration) -> Value {
     let is_refused = made.shaped.cited.is_empty();
     let citation = |hit: &Hit| {
         json!({ "chunk_id": hit.chunk_id, "document_id": hit.document_id, "score": hit.score,
@@ -151,7 +151,7 @@ fn stored(made: &MadeAnswer, found: &Found, turn: &Turn, took: Duration) -> Valu
 }
 
 /// What WF51 answers.
-pub(crate) fn told(turn: &Turn) -> Value {
+pub(crate) fn told(turn: &QuestionTurn) -> Value {
     json!({
         "session_id": turn.session_id, "turn_id": turn.id, "status": turn.status, "answer_text": turn.answer_text,
         "citations": turn.citations,

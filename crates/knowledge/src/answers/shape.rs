@@ -6,7 +6,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::compose::{Statement, one_line};
-use crate::search::{Found, SourceRef};
+use crate::search::{FoundChunks, SourceRef};
 
 /// As Telegram counts a message.
 const PIECE_UNITS_MAX: usize = 4000;
@@ -19,13 +19,13 @@ const JOINER: char = '\u{2060}';
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShapedAnswer {
     pub(super) text: String,
-    /// The places in [`Found::hits`] of what is cited, in the order of their numbers.
+    /// The places in [`FoundChunks::hits`] of what is cited, in the order of their numbers.
     pub(super) cited: Vec<usize>,
     pub(super) pieces: Vec<String>,
 }
 
 /// Statements and their sources. The numbers are those of the list below them.
-pub(super) fn answer(statements: &[Statement], found: &Found) -> ShapedAnswer {
+pub(super) fn answer(statements: &[Statement], found: &FoundChunks) -> ShapedAnswer {
     let mut cited: Vec<usize> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for statement in statements {
@@ -178,7 +178,7 @@ mod tests {
             mark: Some(json!({"kind": "page", "number": 2})),
             ..SourceRef::default()
         };
-        let found = Found { hits: vec![hit(message), hit(file)], audience: vec![1], share: 1.0, took_ms: 1 };
+        let found = FoundChunks { hits: vec![hit(message), hit(file)], audience: vec![1], share: 1.0, took_ms: 1 };
         let statements = [
             Statement { text: "Короб стоит 1200".into(), sources: vec![1] },
             Statement { text: "Скидка десять процентов".into(), sources: vec![1, 0] },

@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::{
     Knowledge,
-    search::{Asker, Channel},
+    search::{Asker, QuestionChannel},
 };
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Turn {
+pub(crate) struct QuestionTurn {
     pub(crate) id: i64,
     pub(crate) session_id: Uuid,
     pub(crate) bot_id: Option<Uuid>,
@@ -35,7 +35,7 @@ pub(crate) struct EarlierTurn {
     pub(crate) answer: Option<String>,
 }
 
-impl Turn {
+impl QuestionTurn {
     pub(crate) async fn read(knowledge: &Knowledge, workspace: WorkspaceId, turn_id: i64) -> Result<Self, Problem> {
         let query = sqlx::query_scalar("select knowledge.read_turn($1, $2)").bind(workspace.uuid()).bind(turn_id);
         let found: Option<Value> = query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?;
@@ -46,13 +46,13 @@ impl Turn {
         serde_json::from_value(row).map_err(|_| Problem::internal())
     }
 
-    pub(crate) fn channel(&self) -> Channel {
-        Channel::parse(&self.channel).unwrap_or(Channel::Group)
+    pub(crate) fn channel(&self) -> QuestionChannel {
+        QuestionChannel::parse(&self.channel).unwrap_or(QuestionChannel::Group)
     }
 
     pub(crate) fn asker(&self) -> Asker {
         let channel = self.channel();
-        Asker { tg_user_id: self.tg_user_id, channel, chat_id: (channel == Channel::Group).then_some(self.chat_id) }
+        Asker { tg_user_id: self.tg_user_id, channel, chat_id: (channel == QuestionChannel::Group).then_some(self.chat_id) }
     }
 
     pub(crate) fn has_ended(&self) -> bool {

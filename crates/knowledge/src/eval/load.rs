@@ -3,7 +3,7 @@
 use kernel::{Problem, WorkspaceId};
 use platform::DbError;
 
-use super::{EvalInput, FIRST_GROUP, PERSON, Progress, execute};
+use super::{EvalInput, EvalProgress, FIRST_GROUP, PERSON, execute};
 use crate::{
     Knowledge,
     model::chunking::{Chunking, cut, text_sha256},
@@ -18,7 +18,7 @@ pub(super) async fn load(
     knowledge: &Knowledge,
     workspace: WorkspaceId,
     input: &EvalInput,
-    progress: Progress<'_>,
+    progress: EvalProgress<'_>,
 ) -> Result<(), Problem> {
     let groups = i64::try_from(input.groups.max(1)).unwrap_or(1);
     sqlx::query(
@@ -132,7 +132,12 @@ impl ChunkRows {
 }
 
 /// The vectors, unless they count for nothing.
-async fn embed(knowledge: &Knowledge, workspace: WorkspaceId, input: &EvalInput, progress: Progress<'_>) -> Result<(), Problem> {
+async fn embed(
+    knowledge: &Knowledge,
+    workspace: WorkspaceId,
+    input: &EvalInput,
+    progress: EvalProgress<'_>,
+) -> Result<(), Problem> {
     let (model_id, _) = put_model(knowledge, workspace).await?;
     if let Some(weight) = input.vector_weight {
         let query = "update kg.embedding_models set search_weight = $2 where workspace_id = $1";

@@ -39,7 +39,7 @@ pub(super) struct AskedOnce {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct EvalTally {
     ranks: Vec<Option<usize>>,
     answerable: Vec<f64>,
     foreign: Vec<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Asked {
     took: Vec<f64>,
 }
 
-impl Asked {
+impl EvalTally {
     pub(super) fn add(&mut self, one: AskedOnce) {
         let AskedOnce { is_answerable, rank, share, is_refused, took } = one;
         self.took.push(took.as_secs_f64() * 1000.0);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_figures_are_those_of_the_books() {
-        let mut asked = Asked::default();
+        let mut asked = EvalTally::default();
         for (rank, share) in [(Some(0), 0.9), (Some(3), 0.5), (None, 0.2), (Some(9), 0.4)] {
             asked.add(AskedOnce { is_answerable: true, rank, share, is_refused: share < 0.3, took: Duration::from_millis(10) });
         }

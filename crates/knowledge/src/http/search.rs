@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     Knowledge, scopes,
-    search::{self, Asker, Channel, LIMIT_MAX, SHARE_MIN, SearchRequest},
+    search::{self, Asker, LIMIT_MAX, QuestionChannel, SHARE_MIN, SearchRequest},
 };
 
 const LIMIT_DEFAULT: usize = 10;
@@ -42,7 +42,7 @@ pub(super) async fn search_knowledge(
     if !(1..=LIMIT_MAX).contains(&limit) {
         return Err(Problem::validation("limit", format!("`limit` is a number from 1 to {LIMIT_MAX}")).into());
     }
-    let channel = if asked.chat_id.is_some() { Channel::Group } else { Channel::Private };
+    let channel = if asked.chat_id.is_some() { QuestionChannel::Group } else { QuestionChannel::Private };
     let request = SearchRequest {
         workspace: ctx.principal.workspace_id,
         asker: Asker { tg_user_id: asked.r#as, channel, chat_id: asked.chat_id },

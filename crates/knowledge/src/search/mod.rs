@@ -11,4 +11,4 @@ pub(crate) mod terms;
 
 pub use hits::{Hit, Neighbour, SourceRef};
 pub use question::SHARE_MIN;
-pub use run::{Asker, Channel, Found, LIMIT_MAX, SearchRequest, search};
+pub use run::{Asker, FoundChunks, LIMIT_MAX, QuestionChannel, SearchRequest, search};

@@ -16,12 +16,12 @@ use crate::{Knowledge, store, workflows::vector_text};
 
 /// Where a question is asked, which decides who reads the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
+pub enum QuestionChannel {
     Group,
     Private,
 }
 
-impl Channel {
+impl QuestionChannel {
     /// As the contracts write it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,14 +39,14 @@ impl Channel {
 #[derive(Clone, Copy, Debug)]
 pub struct Asker {
     pub tg_user_id: i64,
-    pub channel: Channel,
+    pub channel: QuestionChannel,
     /// Of a group; a private chat has the id of its person.
     pub chat_id: Option<i64>,
 }
 
 impl Asker {
     pub fn chat(&self) -> i64 {
-        self.chat_id.filter(|_| self.channel == Channel::Group).unwrap_or(self.tg_user_id)
+        self.chat_id.filter(|_| self.channel == QuestionChannel::Group).unwrap_or(self.tg_user_id)
     }
 }
 
@@ -62,7 +62,7 @@ pub struct SearchRequest<'a> {
 
 /// What was found, best first.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundChunks {
     pub hits: Vec<Hit>,
     /// The chats that were searched.
     pub audience: Vec<i64>,
@@ -71,7 +71,7 @@ pub struct Found {
     pub took_ms: u128,
 }
 
-impl Found {
+impl FoundChunks {
     /// Whether the best chunk answers too little of the question to be an answer.
     pub fn is_too_little(&self) -> bool {
         self.share < SHARE_MIN
@@ -80,13 +80,13 @@ impl Found {
 
 /// Characters of a question that are read.
 pub(crate) const QUESTION_CHARS_MAX: usize = 4096;
-/// Found chunks that are ranked, for each one that is returned: some are questions, or say the same.
+/// FoundChunks chunks that are ranked, for each one that is returned: some are questions, or say the same.
 const RANKED: usize = 5;
 const RANKED_MIN: usize = 50;
 pub const LIMIT_MAX: usize = 50;
 
 /// Searches what the asker may see. Refused with the words of WF00c: 403 for people who may not ask, 404 for a chat that is not kept.
-pub async fn search(knowledge: &Knowledge, request: &SearchRequest<'_>) -> Result<Found, Problem> {
+pub async fn search(knowledge: &Knowledge, request: &SearchRequest<'_>) -> Result<FoundChunks, Problem> {
     let started = Instant::now();
     let asker = request.asker;
     let context =
@@ -103,7 +103,7 @@ pub async fn search(knowledge: &Knowledge, request: &SearchRequest<'_>) -> Resul
     // What was found may have been left out (a question to the bot): then the best that is left counts. A vector that is very near
     // answers too, where the model is worth something and no word is shared.
     let share = hits.iter().map(|hit| hit.words.min(share).max(hit.score)).fold(0.0, f64::max).min(1.0);
-    Ok(Found { hits, audience, share, took_ms: started.elapsed().as_millis() })
+    Ok(FoundChunks { hits, audience, share, took_ms: started.elapsed().as_millis() })
 }
 
 fn refuse(context: &serde_json::Value) -> Result<(), Problem> {

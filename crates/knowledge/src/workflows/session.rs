@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Request;
-use crate::{Knowledge, search::Channel};
+use crate::{Knowledge, search::QuestionChannel};
 
 const META_BYTES_MAX: usize = 4 << 10;
 
@@ -30,17 +30,17 @@ pub(super) async fn run(knowledge: &Knowledge, request: Request) -> Result<Value
 }
 
 impl Request {
-    pub(super) fn channel(&self) -> Result<Channel, Problem> {
-        let channel = Channel::parse(self.text("channel")?);
+    pub(super) fn channel(&self) -> Result<QuestionChannel, Problem> {
+        let channel = QuestionChannel::parse(self.text("channel")?);
         channel.ok_or_else(|| Problem::validation("channel", "`channel` is `group` or `dm`"))
     }
 
     /// The chat that is named; a private chat has the id of its person.
-    pub(super) fn chat_of(&self, channel: Channel, user: i64) -> Result<i64, Problem> {
+    pub(super) fn chat_of(&self, channel: QuestionChannel, user: i64) -> Result<i64, Problem> {
         match (channel, self.optional_number("chat_id")?) {
-            (Channel::Group, Some(chat)) => Ok(chat),
-            (Channel::Group, None) => Err(Problem::validation("chat_id", "`chat_id` must be there for a group")),
-            (Channel::Private, _) => Ok(user),
+            (QuestionChannel::Group, Some(chat)) => Ok(chat),
+            (QuestionChannel::Group, None) => Err(Problem::validation("chat_id", "`chat_id` must be there for a group")),
+            (QuestionChannel::Private, _) => Ok(user),
         }
     }
 }

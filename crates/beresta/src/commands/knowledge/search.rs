@@ -1,7 +1,7 @@
 //! `beresta knowledge search`: the ranking that an answer is made of.
 
 use anyhow::Result;
-use knowledge::search::{self, Asker, Channel, Hit, SHARE_MIN, SearchRequest};
+use knowledge::search::{self, Asker, Hit, QuestionChannel, SHARE_MIN, SearchRequest};
 use serde_json::json;
 
 use super::{ArchiveScene, args::SearchArgs};
@@ -9,7 +9,7 @@ use crate::commands::progress;
 
 pub(super) async fn run(args: &SearchArgs) -> Result<()> {
     let scene = ArchiveScene::open(&args.common).await?;
-    let channel = if args.chat_id.is_some() { Channel::Group } else { Channel::Private };
+    let channel = if args.chat_id.is_some() { QuestionChannel::Group } else { QuestionChannel::Private };
     let request = SearchRequest {
         workspace: scene.workspace,
         asker: Asker { tg_user_id: args.tg_user_id, channel, chat_id: args.chat_id },
