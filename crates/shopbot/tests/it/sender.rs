@@ -150,7 +150,7 @@ async fn answers_in_one_chat_keep_their_distance() {
 }
 
 #[tokio::test]
-async fn a_busy_workspace_does_not_keep_another_waiting() {
+async fn a_busy_bot_keeps_neither_another_bot_nor_another_workspace_waiting() {
     let world = World::new().await;
     let other = world.test.workspace("other").await;
     world
@@ -164,10 +164,15 @@ async fn a_busy_workspace_does_not_keep_another_waiting() {
     for n in 0..20 {
         world.says(&format!("c{n}"), "доставка").await;
     }
-    let message = world.message("lonely", "text", "здравствуйте");
-    let query = "select shopbot.handle_message($1, 'max', $2)";
-    let _done: Value = sqlx::query_scalar(query).bind(other.uuid()).bind(&message).fetch_one(world.test.db.pool()).await.unwrap();
-    assert!(world.claim("a", 2).await.contains(&"lonely".to_owned()), "each bot's first comes before any bot's second");
+    for (workspace, provider, chat) in [(world.workspace, "telegram", "beside"), (other, "max", "lonely")] {
+        let message = world.message(chat, "text", "здравствуйте");
+        let query = sqlx::query_scalar("select shopbot.handle_message($1, $2, $3)").bind(workspace.uuid()).bind(provider);
+        let _done: Value = query.bind(&message).fetch_one(world.test.db.pool()).await.unwrap();
+    }
+    assert_eq!(world.ask("select count(*) from shopbot.due_workspaces()").await, 2);
+    assert!(world.claim("a", 2).await.contains(&"beside".to_owned()), "each bot's first comes before any bot's second");
+    let claimed = world.rows(&format!("select chat_id from shopbot.claim_answers('b', 2, interval '1 minute', '{other}')")).await;
+    assert_eq!(claimed, [json!({ "chat_id": "lonely" })]);
 }
 
 #[tokio::test]
