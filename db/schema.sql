@@ -2091,7 +2091,8 @@ begin
             (workspace_id, bot_id, dedup_key, chat_id, thread_id, reply_to_message_id, text, turn_id, part, buttons)
         select p_workspace_id, turn.bot_id, format('turn %s %s', p_turn_id, n), turn.chat_id, turn.thread_id,
                case when n = 1 then turn.reply_to_message_id end, part, p_turn_id, n,
-               case when n = jsonb_array_length(p_answer -> 'parts') then coalesce(p_answer -> 'buttons', '[]') else '[]' end
+               case when n = jsonb_array_length(p_answer -> 'parts') then coalesce(p_answer -> 'buttons', '[]')
+                    else '[]' end
           from jsonb_array_elements_text(p_answer -> 'parts') with ordinality l (part, n)
         on conflict on constraint reply_is_made_once do nothing;
     end if;
@@ -2225,7 +2226,8 @@ declare
     scores float8[];
 begin
     select count(*) into rows from (
-        select from kg.chunk_terms t where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats) limit exact_max + 1) few;
+        select from kg.chunk_terms t
+         where t.workspace_id = p_workspace_id and t.chat_id = any (p_chats) limit exact_max + 1) few;
     if rows > exact_max then
         -- The index answers in about the right order (iterative_scan): the second sort makes it exact.
         select array_agg(near.id order by near.near_score desc, near.id desc),
@@ -2248,7 +2250,8 @@ begin
         ), best as (
             select * from exact order by near_score desc, id desc limit p_limit
         )
-        select array_agg(b.id order by b.near_score desc, b.id desc), array_agg(b.near_score order by b.near_score desc, b.id desc)
+        select array_agg(b.id order by b.near_score desc, b.id desc),
+               array_agg(b.near_score order by b.near_score desc, b.id desc)
           into ids, scores from best b;
     end if;
     return query select * from unnest(ids, scores);
@@ -2267,7 +2270,8 @@ CREATE FUNCTION knowledge.find_words(p_workspace_id uuid, p_chats bigint[], p_te
     AS $$
 declare
     wanted constant int[] := array(
-        select (hashint8extended(chat, term::bigint) & 2147483647)::int from unnest(p_chats) chat, unnest(p_terms) term);
+        select (hashint8extended(chat, term::bigint) & 2147483647)::int
+          from unnest(p_chats) chat, unnest(p_terms) term);
 begin
     return query
     select t.chunk_id, -(t.weights <#> p_weights)
@@ -2887,7 +2891,8 @@ $$;
 CREATE FUNCTION knowledge.look_up_terms(p_workspace_id uuid, p_terms integer[]) RETURNS TABLE(term integer, chunks bigint)
     LANGUAGE sql STABLE
     AS $$
-    select f.term, f.chunks from kg.term_frequencies f where f.workspace_id = p_workspace_id and f.term = any (p_terms || 0)
+    select f.term, f.chunks from kg.term_frequencies f
+     where f.workspace_id = p_workspace_id and f.term = any (p_terms || 0)
 $$;
 
 
@@ -3173,8 +3178,9 @@ begin
             p_user_id, p_channel::core.visibility_scope, p_chat_id, left(p_question, 4096), message.id, p_version_id,
             -- In private people also leave notes: what does not read like a question may answer a later one.
             p_channel = 'dm' and p_question !~ '\?' and p_question !~*
-            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|можно|есть ли|'
-            'найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|do|does|can|find|show|tell)\M',
+            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|'
+            'можно|есть ли|найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|'
+            'do|does|can|find|show|tell)\M',
             message.thread_id, message.message_id, p_trace_id)
     on conflict on constraint question_is_answered_once do nothing
     returning t.id into turn_id;
@@ -3441,7 +3447,8 @@ begin
         return;
     end if;
     perform pg_advisory_xact_lock(hashtextextended(p_workspace_id::text, 11));
-    insert into kg.embedding_models as m (workspace_id, provider, model, document_task, query_task, search_weight, state)
+    insert into kg.embedding_models as m
+        (workspace_id, provider, model, document_task, query_task, search_weight, state)
     select p_workspace_id, p_provider, p_model, p_document_task, p_query_task,
            -- What eval shows of hashed words beside BM25; a learned model is worth about as much as the words.
            case p_provider when 'local' then 0 else 0.5 end,
@@ -3527,8 +3534,10 @@ $$;
 CREATE FUNCTION knowledge.read_hits(p_workspace_id uuid, p_chats bigint[], p_chunk_ids bigint[], p_but_message bigint) RETURNS TABLE(chunk_id bigint, document_id bigint, chunk_no integer, text text, mark jsonb, doc_type text, visibility text, chat_id bigint, chat_type text, chat_title text, chat_username text, title text, author text, doc_date text, url text, file_name text, message_fk bigint, message_id integer, thread_id integer, tg_user_id bigint, said_at timestamp with time zone, message_chat_id bigint)
     LANGUAGE sql STABLE
     AS $$
-    select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title, t.username,
-           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id, m.tg_user_id, m.date,
+    select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title,
+           t.username,
+           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
+           m.tg_user_id, m.date,
            m.chat_id
       from kg.chunks c
       join content.documents d on (d.workspace_id, d.id) = (c.workspace_id, c.document_id)
@@ -3563,7 +3572,8 @@ CREATE FUNCTION knowledge.read_neighbours(p_workspace_id uuid, p_chats bigint[],
           left join tg.messages m on (m.workspace_id, m.id) = (d.workspace_id, d.message_fk)
          where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
     ), around as (
-        select f.id, case when c.chunk_no < f.chunk_no then 'before' else 'after' end as place, c.document_id, c.chunk_no
+        select f.id, case when c.chunk_no < f.chunk_no then 'before' else 'after' end as place, c.document_id,
+               c.chunk_no
           from found f
           join kg.chunks c on c.workspace_id = p_workspace_id and c.document_id = f.document_id
                and c.chunk_no in (f.chunk_no - 1, f.chunk_no + 1)
@@ -3606,8 +3616,8 @@ CREATE FUNCTION knowledge.read_turn(p_workspace_id uuid, p_turn_id bigint) RETUR
     select to_jsonb(t) || jsonb_build_object(
         'message_id', t.reply_to_message_id,
         'citations', coalesce((
-            select jsonb_agg(jsonb_build_object('rank', c.rank, 'chunk_id', c.chunk_id, 'score', c.score, 'snippet', c.snippet,
-                                                'source_ref', c.source_ref) order by c.rank)
+            select jsonb_agg(jsonb_build_object('rank', c.rank, 'chunk_id', c.chunk_id, 'score', c.score,
+                                                'snippet', c.snippet, 'source_ref', c.source_ref) order by c.rank)
               from audit.qa_citations c where (c.workspace_id, c.turn_id) = (t.workspace_id, t.id)), '[]'),
         'before', coalesce((
             select jsonb_agg(b.said order by b.id) from (
@@ -4077,7 +4087,8 @@ begin
     end if;
     if nullif(p_facts -> 'press', 'null') is not null then
         perform knowledge.record_press(p_workspace_id, of_chat, (p_facts #>> '{press,tg_user_id}')::bigint,
-                                       (p_facts #>> '{press,turn_id}')::bigint, (p_facts #>> '{press,is_useful}')::boolean);
+                                       (p_facts #>> '{press,turn_id}')::bigint,
+                                       (p_facts #>> '{press,is_useful}')::boolean);
         return said;
     end if;
     -- Nothing is stored while something is forgotten (knowledge.forget) or a chat moves; /forget itself is both.
