@@ -100,6 +100,7 @@ pub fn service(knowledge: &Knowledge) -> Service {
         .page(console::PAGE)
         .retention(vec![
             RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),
+            RetentionRule::sql("knowledge.questions", "select knowledge.forget_sessions($1)"),
             RetentionRule::sql("knowledge.transport", "select knowledge.forget_transport($1)"),
         ]);
     service.jobs.extend(jobs::registry(knowledge));

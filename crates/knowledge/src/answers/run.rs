@@ -11,7 +11,7 @@ use super::{
     compose::{Statement, compose, one_line},
     membership,
     model::{self, ModelSaid},
-    shape::{self, ShapedAnswer},
+    shape::{self, AnswerLanguage, ShapedAnswer},
 };
 use crate::{
     Knowledge,
@@ -104,9 +104,10 @@ struct MadeAnswer {
 }
 
 async fn make(knowledge: &Knowledge, turn: &QuestionTurn, found: &FoundChunks) -> MadeAnswer {
-    let refusal = || shape::refusal(turn.channel() == QuestionChannel::Group, found.audience.len());
+    let language = AnswerLanguage::of(&turn.question);
+    let refusal = || shape::refusal(turn.channel() == QuestionChannel::Group, found.audience.len(), language);
     let offline = |statements: Vec<Statement>| MadeAnswer {
-        shaped: if statements.is_empty() { refusal() } else { shape::answer(&statements, found) },
+        shaped: if statements.is_empty() { refusal() } else { shape::answer(&statements, found, language) },
         by: "sentences",
         model: None,
         input_tokens: None,
@@ -119,7 +120,7 @@ async fn make(knowledge: &Knowledge, turn: &QuestionTurn, found: &FoundChunks) -
     let model = Some(answerer.model().to_owned());
     match model::ask(answerer, &turn.question, &turn.before, found).await {
         Some(ModelSaid::Statements { statements, input_tokens, output_tokens }) => {
-            MadeAnswer { shaped: shape::answer(&statements, found), by: "model", model, input_tokens, output_tokens }
+            MadeAnswer { shaped: shape::answer(&statements, found, language), by: "model", model, input_tokens, output_tokens }
         }
         Some(ModelSaid::NotInSources) => {
             MadeAnswer { shaped: refusal(), by: "model", model, input_tokens: None, output_tokens: None }

@@ -15,6 +15,28 @@ const SOURCE_CHARS_MAX: usize = 120;
 /// Stands inside a word and is not seen; clients then take no link, mention or command for one.
 const JOINER: char = '\u{2060}';
 
+/// The language that an answer is framed in: that of the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerLanguage {
+    Russian,
+    English,
+}
+
+impl AnswerLanguage {
+    pub(super) fn of(question: &str) -> Self {
+        let is_cyrillic = |letter: char| matches!(letter, 'а'..='я' | 'А'..='Я' | 'ё' | 'Ё');
+        let has_latin = question.chars().any(|letter| letter.is_ascii_alphabetic());
+        if has_latin && !question.contains(is_cyrillic) { Self::English } else { Self::Russian }
+    }
+
+    const fn sources(self) -> &'static str {
+        match self {
+            Self::Russian => "Источники:",
+            Self::English => "Sources:",
+        }
+    }
+}
+
 /// An answer that can be stored and sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShapedAnswer {
@@ -25,7 +47,7 @@ pub(super) struct ShapedAnswer {
 }
 
 /// Statements and their sources. The numbers are those of the list below them.
-pub(super) fn answer(statements: &[Statement], found: &FoundChunks) -> ShapedAnswer {
+pub(super) fn answer(statements: &[Statement], found: &FoundChunks, language: AnswerLanguage) -> ShapedAnswer {
     let mut cited: Vec<usize> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for statement in statements {
@@ -47,18 +69,28 @@ pub(super) fn answer(statements: &[Statement], found: &FoundChunks) -> ShapedAns
     };
     let sources: Vec<String> =
         cited.iter().enumerate().map(|(at, hit)| format!("{}. {}", at + 1, source(&found.hits[*hit].source_ref))).collect();
-    let text = format!("{body}\n\nИсточники:\n{}", sources.join("\n"));
+    let text = format!("{body}\n\n{}\n{}", language.sources(), sources.join("\n"));
     ShapedAnswer { pieces: pieces(&text), text, cited }
 }
 
 /// What is said where too little was found: what was searched, and nothing else.
-pub(super) fn refusal(is_group: bool, chats: usize) -> ShapedAnswer {
-    let place = match (is_group, chats) {
-        (true, _) => "в том, чем делился этот чат".to_owned(),
-        (false, 0 | 1) => "в вашей переписке с ботом".to_owned(),
-        (false, _) => format!("в вашей переписке с ботом и в чатах, где вы состоите ({})", chats - 1),
+pub(super) fn refusal(is_group: bool, chats: usize, language: AnswerLanguage) -> ShapedAnswer {
+    let groups = chats.saturating_sub(1);
+    let text = match (language, is_group) {
+        (AnswerLanguage::Russian, true) => {
+            "Об этом ничего не нашлось: искал в том, чем делился этот чат. Попробуйте спросить другими словами.".to_owned()
+        }
+        (AnswerLanguage::Russian, false) => format!(
+            "Об этом ничего не нашлось: искал в вашей переписке с ботом и в чатах, где вы состоите ({groups}). Попробуйте спросить другими \
+             словами."
+        ),
+        (AnswerLanguage::English, true) => {
+            "Nothing was found about this in what this chat has shared. Try to ask in other words.".to_owned()
+        }
+        (AnswerLanguage::English, false) => format!(
+            "Nothing was found about this in your messages to the bot and in the chats that you are in ({groups}). Try to ask in other words."
+        ),
     };
-    let text = format!("Об этом ничего не нашлось: искал {place}. Попробуйте спросить другими словами.");
     ShapedAnswer { pieces: vec![text.clone()], text, cited: Vec::new() }
 }
 
@@ -183,7 +215,7 @@ mod tests {
             Statement { text: "Короб стоит 1200".into(), sources: vec![1] },
             Statement { text: "Скидка десять процентов".into(), sources: vec![1, 0] },
         ];
-        let shaped = answer(&statements, &found);
+        let shaped = answer(&statements, &found, AnswerLanguage::Russian);
         assert_eq!(
             shaped.text,
             "• Короб стоит 1200 [1]\n• Скидка десять процентов [1][2]\n\nИсточники:\n1. прайс.\u{2060}pdf, стр. 2\n2. Анна Орлова, \
@@ -219,7 +251,10 @@ mod tests {
 
     #[test]
     fn a_refusal_says_what_was_searched_and_cites_nothing() {
-        let shaped = refusal(false, 3);
+        let language = AnswerLanguage::of;
+        let shaped = refusal(false, 3, language("где?"));
         assert!(shaped.text.contains("(2)") && shaped.cited.is_empty());
+        assert!(refusal(true, 1, language("where is it?")).text.starts_with("Nothing was found"));
+        assert_eq!((language("а NDA где?"), language("42")), (AnswerLanguage::Russian, AnswerLanguage::Russian));
     }
 }
