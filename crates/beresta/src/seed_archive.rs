@@ -64,25 +64,34 @@ const HISTORY: [(i64, bool, &str); 9] = [
     (ADMIN, true, "Сигнализацию на складе обслуживает «Страж», телефон на двери."),
 ];
 
-/// Files that were shared: the number of the message, who shared it, its name and kind, its bytes, and what was said of it.
-const FILES: [(i64, i64, &str, &str, &[u8], &str); 2] = [
-    (
-        11,
-        MEMBER,
-        "price-list.pdf",
-        "application/pdf",
-        include_bytes!("../assets/knowledge/price-list.pdf"),
-        "Прайс на корзины и короба, действует с октября.",
-    ),
-    (
-        12,
-        ADMIN,
-        "contract.docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        include_bytes!("../assets/knowledge/contract.docx"),
-        "Договор аренды склада, финальная версия.",
-    ),
+const FILES: [SeedFile; 2] = [
+    SeedFile {
+        message: 11,
+        sender: MEMBER,
+        name: "price-list.pdf",
+        mime: "application/pdf",
+        bytes: include_bytes!("../assets/knowledge/price-list.pdf"),
+        caption: "Прайс на корзины и короба, действует с октября.",
+    },
+    SeedFile {
+        message: 12,
+        sender: ADMIN,
+        name: "contract.docx",
+        mime: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        bytes: include_bytes!("../assets/knowledge/contract.docx"),
+        caption: "Договор аренды склада, финальная версия.",
+    },
 ];
+
+/// A file that was shared, and the message that shares it.
+struct SeedFile {
+    message: i64,
+    sender: i64,
+    name: &'static str,
+    mime: &'static str,
+    bytes: &'static [u8],
+    caption: &'static str,
+}
 
 /// A page that was linked. It was read when it was linked, and nobody serves it now.
 const LINK: &str = "https://perevozchik.example/tarify";
@@ -121,7 +130,7 @@ async fn share_files(archive: &Knowledge, workspace: WorkspaceId, bot: Uuid, dat
     let folder = data_dir.join("seed-export");
     fs::create_dir_all(&folder)?;
     let mut messages = Vec::new();
-    for (at, sender, name, mime, bytes, text) in FILES {
+    for SeedFile { message: at, sender, name, mime, bytes, caption: text } in FILES {
         fs::write(folder.join(name), bytes)?;
         messages.push(json!({
             "id": at, "type": "message", "date_unixtime": (BEGINNING + at * DAY).to_string(),
