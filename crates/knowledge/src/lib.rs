@@ -1,5 +1,6 @@
 //! Knowledge: everything a Telegram group shared becomes text that can be found, and questions get answers with their sources.
 
+mod assistant;
 mod blobs;
 mod console;
 mod module;

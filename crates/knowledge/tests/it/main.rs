@@ -1,6 +1,7 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
 mod answers;
+mod assistant;
 mod attached;
 mod catalog;
 mod commands;
