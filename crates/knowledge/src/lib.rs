@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod manage;
 pub mod model;
 pub mod polling;
+pub mod questions;
 pub mod reads;
 pub mod replies;
 pub mod scopes;

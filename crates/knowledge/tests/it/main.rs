@@ -16,6 +16,7 @@ mod kinds;
 mod links;
 mod members;
 mod moved;
+mod questions;
 mod reads;
 mod search;
 mod senders;
