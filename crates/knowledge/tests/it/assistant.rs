@@ -65,8 +65,8 @@ async fn an_assistant_finds_and_is_told_what_its_person_would_be_and_nothing_is_
     archive.work().await;
     archive.say().await;
     assert_eq!(archive.sent("telegram", MEMBER).await.len(), sent, "an assistant's question is answered to the assistant");
-    let turn = archive.ask("(select to_jsonb(t) from audit.qa_turns t where answer_text like '%4711%')").await;
-    assert_eq!((&turn["id"], &turn["bot_id"], &turn["channel"]), (&told.fields["turn_id"], &Value::Null, &json!("dm")));
+    let turn = archive.ask(&format!("(select to_jsonb(t) from audit.qa_turns t where id = {})", told.fields["turn_id"])).await;
+    assert_eq!((&turn["bot_id"], &turn["channel"], &turn["status"]), (&Value::Null, &json!("dm"), &json!("answered")));
 }
 
 #[tokio::test]

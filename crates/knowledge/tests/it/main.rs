@@ -3,6 +3,7 @@
 mod answers;
 mod assistant;
 mod attached;
+mod canaries;
 mod catalog;
 mod commands;
 mod context;
