@@ -24,6 +24,7 @@ pub const SQL: SqlModule = SqlModule {
         "note_terms" "follow_chat" "count_terms" "look_up_terms" "find_words" "find_vectors" "audience_chats" "read_hits" "read_neighbours"
         "is_addressed" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
         "forget_answers" "forget_sessions" "record_press" "prove_membership" "tie_person" "ask_privately" "give_up_turn"
+        "sources_of" "obey_more"
         "reply_attempts_max" "bot_errors" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

@@ -1,8 +1,9 @@
--- A question that a person's assistant asks for them: a turn like that of a private message, which nothing is sent of. Returns
--- its id, or null where the person asked too much within a minute (the limit of knowledge.take_question). Guarantee: two
--- questions at the same time are counted one after the other.
-create or replace function knowledge.ask_privately(p_workspace_id uuid, p_user_id bigint, p_question text, p_trace_id text)
-returns bigint language plpgsql as $$
+-- A question that a person's assistant asks for them: a turn like that of a private message, which nothing is sent
+-- of. Returns its id, or null where the person asked too much within a minute (the limit of knowledge.take_question).
+-- Guarantee: two questions at the same time are counted one after the other.
+create or replace function knowledge.ask_privately(
+    p_workspace_id uuid, p_user_id bigint, p_question text, p_trace_id text
+) returns bigint language plpgsql as $$
 declare
     person_max constant int := 6;
 begin

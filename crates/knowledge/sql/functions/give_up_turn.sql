@@ -1,5 +1,6 @@
 -- Ends a turn that will not be answered. One that has ended stays as it is.
-create or replace function knowledge.give_up_turn(p_workspace_id uuid, p_turn_id bigint) returns void language plpgsql as $$
+create or replace function knowledge.give_up_turn(p_workspace_id uuid, p_turn_id bigint) returns void
+language plpgsql as $$
 begin
     update audit.qa_turns t
        set status = 'failed', answer_text = 'Ответить не получилось.', answered_at = platform.now()

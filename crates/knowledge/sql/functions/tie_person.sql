@@ -1,9 +1,10 @@
--- Ties a person that tokens name to a Telegram user of the allowlist: their assistants ask as that user from now on, and as
--- no other. Again: nothing happens.
+-- Ties a person that tokens name to a Telegram user of the allowlist: their assistants ask as that user from now on,
+-- and as no other. Again: nothing happens.
 create or replace function knowledge.tie_person(p_workspace_id uuid, p_user_id bigint, p_person text) returns void
 language plpgsql as $$
 begin
-    perform from knowledge.people p where (p.workspace_id, p.person, p.tg_user_id) = (p_workspace_id, p_person, p_user_id);
+    perform from knowledge.people p
+      where (p.workspace_id, p.person, p.tg_user_id) = (p_workspace_id, p_person, p_user_id);
     if found then
         return;
     end if;

@@ -1,6 +1,7 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
 mod answers;
+mod asking;
 mod assistant;
 mod attached;
 mod canaries;
