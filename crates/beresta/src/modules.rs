@@ -27,13 +27,30 @@ pub(crate) const ALL: &[Module] = &[
 ];
 
 /// What they do in this process. The surface of the chats is shared with the console, so that the limits of streams count both.
+/// The planner has the MCP server, and gives it the tools of all the others.
 pub(crate) fn services(config: &Config, app: &App, outside: &Outside, chats: &Arc<actions::http::Surface>) -> Vec<Service> {
+    let mut services = others(config, app, outside, chats);
+    let planner = planner(app, &mut services);
+    services.push(planner::service(&planner, &config.planner));
+    services
+}
+
+/// The planner, as the MCP server needs it where there are no routes.
+pub(crate) fn planner_alone(config: &Config, app: &App, outside: &Outside, chats: &Arc<actions::http::Surface>) -> Planner {
+    planner(app, &mut others(config, app, outside, chats))
+}
+
+fn planner(app: &App, others: &mut [Service]) -> Planner {
+    let tools = others.iter_mut().flat_map(|service| std::mem::take(&mut service.tools)).collect();
+    Planner::new(app.db.clone()).with_tools(tools)
+}
+
+fn others(config: &Config, app: &App, outside: &Outside, chats: &Arc<actions::http::Surface>) -> Vec<Service> {
     Vec::from([
         module::platform_service(),
         posting::service(outside.deliveries(app), OutboxLimits::of(config.dispatch_in_flight_max)),
         shopbot::service(outside.answers(app)),
         actions::service(&app.db, config.actions.clone(), Arc::clone(chats)),
-        planner::service(&Planner::new(app.db.clone()), &config.planner),
         knowledge::service(&outside.knowledge(&app.db, &app.objects)),
         webhooks::service(outside.webhook_deliveries(app), outside.webhook_desk(&app.db, config)),
         #[cfg(test)]
@@ -88,7 +105,7 @@ mod tests {
         let write = modules.map(|module| format!("{module}:write"));
         assert_eq!(of(Bundle::Workflows), BTreeSet::from(["knowledge:run", "knowledge:search"]));
         assert_eq!(of(Bundle::Console), BTreeSet::from(["chat:watch", "console:view"]));
-        assert_eq!(of(Bundle::Read), read.iter().map(String::as_str).chain(["chat:watch"]).collect());
+        assert_eq!(of(Bundle::Read), read.iter().map(String::as_str).chain(["chat:watch", "knowledge:ask"]).collect());
         assert_eq!(of(Bundle::Write), write.iter().map(String::as_str).chain(["chat:write"]).collect());
         assert_eq!(scopes().iter().map(|scope| scope.name).collect::<BTreeSet<_>>().len(), scopes().len(), "a name twice");
     }

@@ -31,7 +31,7 @@ pub(crate) struct ArchiveCredentials {
     bot_username: String,
     pub(crate) group_chat_id: i64,
     pub(crate) member_id: i64,
-    admin_id: i64,
+    pub(crate) admin_id: i64,
     outsider_id: i64,
     topic_id: i64,
 }

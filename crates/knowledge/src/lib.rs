@@ -1,5 +1,6 @@
 //! Knowledge: everything a Telegram group shared becomes text that can be found, and questions get answers with their sources.
 
+mod assistant;
 mod blobs;
 mod console;
 mod module;
@@ -16,6 +17,7 @@ pub mod jobs;
 pub mod manage;
 pub mod model;
 pub mod polling;
+pub mod questions;
 pub mod reads;
 pub mod replies;
 pub mod scopes;

@@ -99,6 +99,8 @@ pub async fn people(db: &Db, workspace: WorkspaceId) -> Result<Vec<Value>, Probl
         db,
         workspace,
         "select jsonb_build_object('tg_user_id', p.tg_user_id, 'role', p.role, 'username', u.username, 'allowed_at', p.created_at,
+                'person', (select string_agg(k.person, ', ' order by k.person) from knowledge.people k
+                            where (k.workspace_id, k.tg_user_id) = (p.workspace_id, p.tg_user_id)),
                 'name', coalesce(p.name, nullif(trim(concat_ws(' ', u.first_name, u.last_name)), '')))
            from core.tenant_users p
            left join tg.users u on (u.workspace_id, u.tg_user_id) = (p.workspace_id, p.tg_user_id)
@@ -130,6 +132,19 @@ pub async fn allow_person(
     let row: Value = query.fetch_one(db.pool()).await.map_err(DbError::from)?;
     db.wake().tell(Topic::BUS);
     Ok(row)
+}
+
+/// Ties a person that tokens name to somebody on the allowlist: as whom their assistants search and ask.
+pub async fn tie_person(db: &Db, workspace: WorkspaceId, tg_user_id: i64, person: &str) -> Result<(), Problem> {
+    let is_name = person.chars().any(|c| !c.is_whitespace()) && person.chars().count() <= 64 && !person.contains('\0');
+    if !is_name {
+        let words = "a person has the name of their tokens, 1 to 64 characters: `beresta token create --person NAME`";
+        return Err(Problem::validation("person", words));
+    }
+    let query = sqlx::query("select knowledge.tie_person($1, $2, $3)").bind(workspace.uuid()).bind(tg_user_id).bind(person);
+    query.execute(db.pool()).await.map_err(DbError::from)?;
+    db.wake().tell(Topic::BUS);
+    Ok(())
 }
 
 /// The policy of a chat after these changes; fields that are null stay.

@@ -18,7 +18,7 @@ use platform::{
 };
 use utoipa::OpenApi;
 
-use crate::{SQL, alerts, answers::Activity, console, http, jobs, polling::Poller, replies::Replies, scopes, updates};
+use crate::{SQL, alerts, answers::Activity, assistant, console, http, jobs, polling::Poller, replies::Replies, scopes, updates};
 
 pub const MODULE: Module = Module {
     sql: SQL,
@@ -98,6 +98,7 @@ pub fn service(knowledge: &Knowledge) -> Service {
         .worker(Role::Dispatcher, move |stop| Engine::new(replies, OutboxLimits::of(16)).run(stop))
         .worker_at_the_door(Role::Monitor, move |door, stop| Poller::new(polling, door).run(stop))
         .page(console::PAGE)
+        .tools(assistant::tools(knowledge))
         .retention(vec![
             RetentionRule::sql("knowledge.chats", "select knowledge.forget_old($1)"),
             RetentionRule::sql("knowledge.questions", "select knowledge.forget_sessions($1)"),

@@ -6,7 +6,9 @@ pub const SQL: SqlModule = SqlModule {
     name: "knowledge",
     schemas: &["knowledge", "raw", "tg", "content", "kg", "audit"],
     prelude: sql_files!["prelude": "lookup_terms"],
-    migrations: sql_files!["migrations": "0001_people" "0002_telegram" "0003_content" "0004_vectors" "0005_search" "0006_ingest"],
+    migrations: sql_files!["migrations":
+        "0001_people" "0002_telegram" "0003_content" "0004_vectors" "0005_search" "0006_ingest" "0007_people"
+    ],
     functions: sql_files!["functions":
         "policy_of" "chat_now" "chats_of" "take_update" "audience_of" "given_audience" "is_forgotten" "is_url_forgotten" "without_quotes" "quotes_forgotten"
         "without_names" "people_forgotten" "kept_of_update"
@@ -21,7 +23,8 @@ pub const SQL: SqlModule = SqlModule {
         "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"
         "note_terms" "follow_chat" "count_terms" "look_up_terms" "find_words" "find_vectors" "audience_chats" "read_hits" "read_neighbours"
         "is_addressed" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
-        "forget_answers" "forget_sessions" "record_press" "prove_membership"
+        "forget_answers" "forget_sessions" "record_press" "prove_membership" "tie_person" "ask_privately" "give_up_turn"
+        "sources_of" "obey_more"
         "reply_attempts_max" "bot_errors" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"
     ],
 };

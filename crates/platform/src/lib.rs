@@ -8,6 +8,7 @@ pub mod install;
 mod sql;
 
 pub mod alerts;
+pub mod assistant;
 mod bots;
 pub mod bus;
 pub mod failpoint;

@@ -13,6 +13,7 @@ use utoipa::openapi::OpenApi;
 use crate::{
     Db, DbError,
     alerts::{self, AlertSource},
+    assistant::McpTool,
     bots,
     console::{ConsolePage, MenuEntry},
     door::{self, BotModule, InnerDoor},
@@ -138,6 +139,8 @@ pub struct Service {
     pub menu: Vec<MenuEntry>,
     /// Pages of its own in the console.
     pub pages: Vec<ConsolePage>,
+    /// Tools of its own for assistants.
+    pub tools: Vec<McpTool>,
     pub checks: Vec<Check>,
     /// Completes when work that outlives its request has come to its end.
     pub ended: Option<BoxFuture<'static, ()>>,
@@ -222,6 +225,12 @@ impl Service {
     pub fn page(mut self, page: ConsolePage) -> Self {
         self.menu.push(page.entry());
         self.pages.push(page);
+        self
+    }
+
+    #[must_use]
+    pub fn tools(mut self, tools: Vec<McpTool>) -> Self {
+        self.tools.extend(tools);
         self
     }
 

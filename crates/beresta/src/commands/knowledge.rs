@@ -26,7 +26,7 @@ use super::{
 use crate::{database::Database, outside::Outside};
 
 const CHAT: &[&str] = &["chat_id", "title", "type", "status", "bot", "messages", "documents"];
-const PERSON: &[&str] = &["tg_user_id", "role", "name", "username"];
+const PERSON: &[&str] = &["tg_user_id", "role", "name", "person", "username"];
 const POLICY: &[&str] =
     &["chat_id", "allow_url_fetch", "allow_file_download", "allow_embedding", "retention_days_raw", "retention_days_documents"];
 const FORGOTTEN: &[&str] = &["messages", "documents", "chunks", "raw_updates"];
@@ -137,8 +137,12 @@ async fn allow(args: &AllowArgs) -> Result<()> {
         PersonRole::Blocked => "blocked",
     });
     let db = &scene.database.db;
-    let person = manage::allow_person(db, scene.workspace, args.tg_user_id, role, args.name.as_deref()).await?;
-    show(&[person], &PERSON[..3], args.common.json)?;
+    let mut allowed = manage::allow_person(db, scene.workspace, args.tg_user_id, role, args.name.as_deref()).await?;
+    if let Some(person) = &args.person {
+        manage::tie_person(db, scene.workspace, args.tg_user_id, person).await?;
+        allowed["person"] = json!(person);
+    }
+    show(&[allowed], &PERSON[..4], args.common.json)?;
     scene.close().await;
     Ok(())
 }

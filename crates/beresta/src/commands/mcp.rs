@@ -1,4 +1,4 @@
-//! `beresta mcp`: the planner for an assistant that starts us itself, over standard input and output.
+//! `beresta mcp`: the planner and the tools of other modules for an assistant that starts us itself, over standard input and output.
 //!
 //! Standard output belongs to the protocol, one JSON message per line; everything else goes to standard error.
 
@@ -6,14 +6,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use kernel::SecretRef;
-use planner::{Planner, mcp::serve_stdio};
-use platform::embedded::Use;
+use planner::mcp::serve_stdio;
+use platform::{bus::Bus, embedded::Use, http::App, objects::Objects};
 use tokio_util::sync::CancellationToken;
 
 use super::progress;
 use crate::{
     config::{Config, read_secret},
     database::Database,
+    modules,
+    outside::Outside,
     server::asked_to_stop,
 };
 
@@ -34,7 +36,14 @@ pub(crate) async fn run(config: &Config, token: Option<&str>) -> Result<ExitCode
         asked_to_stop.await;
         told.cancel();
     });
-    let planner = Planner::new(database.db.clone());
+    let app = App {
+        db: database.db.clone(),
+        bus: Bus::new(database.db.clone()),
+        objects: Objects::open(&config.objects)?,
+        stop: stop.clone(),
+    };
+    let chats = actions::http::Surface::new(config.actions.http);
+    let planner = modules::planner_alone(config, &app, &Outside::new(config)?, &chats);
     let served = serve_stdio(planner.clone(), token, stop).await;
     // What has begun comes to its end, and into the log, though nobody reads the answer.
     planner.ended().await;

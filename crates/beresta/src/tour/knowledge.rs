@@ -1,4 +1,7 @@
 //! The tour of knowledge: a group shares a text, a link, a PDF, a DOCX and a picture, edits one message and has another forgotten.
+//! Then it asks.
+
+mod questions;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -46,6 +49,8 @@ pub(super) async fn play(tour: &Tour, report: &mut TourReport) {
     report.check("a picture is read", guest.picture()).await;
     report.check("an edited message is found as it is now", guest.edit()).await;
     report.check("a forgotten message is nowhere", guest.forget()).await;
+    report.section("Answers");
+    questions::play(&guest, report).await;
 }
 
 struct KnowledgeGuest<'a> {

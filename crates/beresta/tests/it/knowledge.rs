@@ -128,6 +128,8 @@ async fn policies_and_the_allowlist_are_changed_and_mistakes_are_told() {
 
     assert_eq!(stage.json(&["chat", "allow", "7", "--name", "Анна"])[0]["role"], "user");
     assert_eq!(stage.json(&["chat", "allow", "7", "--role", "admin"])[0]["name"], "Анна");
+    assert_eq!(stage.json(&["chat", "allow", "7", "--person", "ann"])[0]["person"], "ann");
+    assert!(stage.refusal(&["chat", "allow", "7", "--person", " "]).contains("a person has the name of their tokens"));
     let people = stdout(&stage.run(&["chat", "people"]));
-    assert!(people.contains("7           admin  Анна"), "{people}");
+    assert!(people.contains("7           admin  Анна  ann"), "{people}");
 }

@@ -119,7 +119,7 @@ async fn previews_and_applies(target: Vec<String>) {
         inspect([target.clone(), call].concat()).await
     };
     let (code, list) = inspect([target.clone(), texts(&["--method", "tools/list", "--strict"])].concat()).await;
-    assert_eq!((code, list["tools"].as_array().map(Vec::len)), (0, Some(12)), "{list}");
+    assert_eq!((code, list["tools"].as_array().map(Vec::len)), (0, Some(14)), "{list}");
     let actions = json!([
         { "action": "goal.create", "client_action_id": "g", "params": { "title": "From the inspector" } },
         { "action": "step.create", "params": { "goal_id": "$ref:g", "title": "A step" } },
@@ -185,7 +185,7 @@ async fn standard_output_is_the_protocols_and_ends_with_the_input() {
     let answers: Vec<Value> =
         answers.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"))).collect();
     assert_eq!(answers[0]["result"]["protocolVersion"], "2025-11-25");
-    assert_eq!(answers[1]["result"]["tools"].as_array().map(Vec::len), Some(12));
+    assert_eq!(answers[1]["result"]["tools"].as_array().map(Vec::len), Some(14));
     assert_eq!(answers.len(), 2, "{answers:?}");
 }
 

@@ -53,6 +53,7 @@ begin
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
+    perform knowledge.obey_more(p_workspace_id, p_bot_id, p_facts);
     perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
     if message is not null then
         perform knowledge.refuse_stranger(p_workspace_id, p_bot_id, p_facts);

@@ -13,5 +13,6 @@ mod turn;
 
 pub use activity::{Activity, NoActivity};
 pub use compose::Statement;
+pub(crate) use membership::prove as prove_membership;
 pub(crate) use run::{answer_turn, told};
 pub(crate) use turn::QuestionTurn;

@@ -35,12 +35,17 @@ pub(crate) async fn answer_turn(knowledge: &Knowledge, workspace: WorkspaceId, t
     if turn.has_ended() {
         return Ok(turn);
     }
-    let action = format!("knowledge-{turn_id}-{}", new_id());
-    knowledge.activity.begin(workspace, turn.chat_id, &action).await;
+    // What an assistant asks is seen by nobody in the chat.
+    let action = turn.bot_id.map(|_| format!("knowledge-{turn_id}-{}", new_id()));
+    if let Some(action) = &action {
+        knowledge.activity.begin(workspace, turn.chat_id, action).await;
+    }
     membership::show_typing(knowledge, workspace, &turn).await;
     let answered = tokio::time::timeout(ANSWER_MAX, answer(knowledge, workspace, &turn)).await;
     let answered = answered.unwrap_or_else(|_| Err(took_too_long()));
-    knowledge.activity.end(workspace, &action, answered.is_ok()).await;
+    if let Some(action) = &action {
+        knowledge.activity.end(workspace, action, answered.is_ok()).await;
+    }
     answered
 }
 
@@ -55,7 +60,7 @@ fn took_too_long() -> Problem {
 const ANSWER_MAX: Duration = Duration::from_mins(4);
 
 async fn answer(knowledge: &Knowledge, workspace: WorkspaceId, turn: &QuestionTurn) -> Result<QuestionTurn, Problem> {
-    membership::prove(knowledge, workspace, turn).await?;
+    membership::prove(knowledge, workspace, turn.asker(), turn.bot_id).await?;
     for _ in 0..TRIES {
         let started = Instant::now();
         let found = find(knowledge, workspace, turn).await?;

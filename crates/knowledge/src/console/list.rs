@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use platform::console::{Cell, Tone, escape, table};
 
-use super::{ADDRESS, ROWS, command, document_tone};
-use crate::reads::{ArchivedChat, DocumentFilter, DocumentRead, STATUSES, TransportMoment, TransportRead};
+use super::{ADDRESS, ROWS, command, document_tone, questions};
+use crate::{
+    questions::{QualityDay, QuestionRead},
+    reads::{ArchivedChat, DocumentFilter, DocumentRead, STATUSES, TransportMoment, TransportRead},
+};
 
 /// What the page shows.
 pub(super) struct KnowledgeOverview {
@@ -13,10 +16,13 @@ pub(super) struct KnowledgeOverview {
     pub(super) transports: Vec<TransportRead>,
     pub(super) moments: Vec<TransportMoment>,
     pub(super) documents: Vec<DocumentRead>,
+    pub(super) days: Vec<QualityDay>,
+    pub(super) questions: Vec<QuestionRead>,
 }
 
 pub(super) fn region(page: &KnowledgeOverview, filter: &DocumentFilter, workspace: &str) -> String {
     let mut html = chats(&page.chats, workspace);
+    html.push_str(&questions::overview(&page.days, &page.questions, workspace));
     html.push_str(&documents(&page.documents, filter));
     if !page.transports.is_empty() {
         html.push_str(r#"<header class="section-head"><h2>How updates come</h2></header>"#);

@@ -2,6 +2,7 @@
 
 mod documents;
 mod forget;
+mod questions;
 mod search;
 pub(crate) mod workflows;
 
@@ -19,6 +20,8 @@ pub fn router(knowledge: Knowledge) -> Router<App> {
         .route("/api/workflows/{name}", post(workflows::run_workflow))
         .route("/api/knowledge/documents", get(documents::list_documents))
         .route("/api/knowledge/documents/{id}/retry", post(documents::retry_document))
+        .route("/api/knowledge/questions", get(questions::list_questions))
+        .route("/api/knowledge/questions/{id}", get(questions::show_question))
         .route("/api/knowledge/search", get(search::search_knowledge))
         .route("/api/knowledge/chats", get(documents::list_chats))
         .route("/api/knowledge/forget", post(forget::forget_knowledge))
@@ -33,6 +36,8 @@ pub fn router(knowledge: Knowledge) -> Router<App> {
     documents::retry_document,
     documents::list_chats,
     forget::forget_knowledge,
-    search::search_knowledge
+    search::search_knowledge,
+    questions::list_questions,
+    questions::show_question
 ))]
 pub struct Docs;

@@ -1,7 +1,10 @@
 //! The promises of knowledge, on a real PostgreSQL.
 
 mod answers;
+mod asking;
+mod assistant;
 mod attached;
+mod canaries;
 mod catalog;
 mod commands;
 mod context;
@@ -15,6 +18,7 @@ mod kinds;
 mod links;
 mod members;
 mod moved;
+mod questions;
 mod reads;
 mod search;
 mod senders;

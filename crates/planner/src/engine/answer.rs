@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use kernel::Scope;
+use platform::assistant::{McpAnswer, McpRefusal};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -169,6 +170,17 @@ pub(super) fn lacks(caller: &Caller, scope: Scope) -> Option<ToolAnswer> {
     let problem = caller.scopes.require(scope).err()?;
     let hint = format!("ask the person for a token with the scope `{scope}`");
     Some(bad(&Refused { error: &problem.message, hint: Some(&hint), ..Refused::default() }))
+}
+
+/// What a tool of another module says, and what may be kept of it.
+pub(super) fn of_tool(answered: Result<McpAnswer, McpRefusal>) -> (ToolAnswer, Option<Value>) {
+    match answered {
+        Ok(McpAnswer { mut fields, logged }) => {
+            fields.insert("success".to_owned(), true.into());
+            (ToolAnswer { body: written(&fields), is_error: false }, Some(logged))
+        }
+        Err(McpRefusal { error, hint }) => (bad(&Refused { error: &error, hint: Some(&hint), ..Refused::default() }), None),
+    }
 }
 
 pub(super) fn mistake(mistake: &Mistake) -> ToolAnswer {

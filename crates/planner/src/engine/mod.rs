@@ -14,7 +14,11 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use kernel::{Problem, Scopes, TraceId, WorkspaceId};
-use platform::{Db, DbError, tokens::Principal};
+use platform::{
+    Db, DbError,
+    assistant::{McpCall, McpTool},
+    tokens::Principal,
+};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -43,6 +47,8 @@ impl Default for EngineSettings {
 pub struct Caller {
     pub workspace: WorkspaceId,
     pub person: i64,
+    /// The same by the name that the token has.
+    pub person_name: String,
     pub token_id: Uuid,
     pub scopes: Scopes,
     pub trace_id: TraceId,
@@ -90,11 +96,23 @@ pub struct Planner {
     db: Db,
     turns: Arc<Turns>,
     calls: Arc<Calls>,
+    tools: Arc<[McpTool]>,
 }
 
 impl Planner {
     pub fn new(db: Db) -> Self {
-        Self { db, turns: Arc::default(), calls: Arc::default() }
+        Self { db, turns: Arc::default(), calls: Arc::default(), tools: Arc::default() }
+    }
+
+    /// The same with the tools that other modules bring.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Vec<McpTool>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
+    pub(crate) fn tools(&self) -> &[McpTool] {
+        &self.tools
     }
 
     pub fn db(&self) -> &Db {
@@ -118,7 +136,8 @@ impl Planner {
             Problem::forbidden(message)
         })?;
         let workspace = principal.workspace_id;
-        let (db, name) = (self.db.clone(), name.to_owned());
+        let (db, person_name) = (self.db.clone(), name.to_owned());
+        let name = person_name.clone();
         let find = async move {
             let mut tx = db.begin(workspace).await?;
             let person = store::find_person(&mut tx, workspace, &name).await?;
@@ -126,7 +145,8 @@ impl Planner {
             Ok(person)
         };
         let person = self.db.at_the_door(find).await?;
-        Ok(Caller { workspace, person, token_id: principal.token_id, scopes: principal.scopes.clone(), trace_id })
+        let (token_id, scopes) = (principal.token_id, principal.scopes.clone());
+        Ok(Caller { workspace, person, person_name, token_id, scopes, trace_id })
     }
 
     /// `preview_actions`: checks a batch, tries it, takes it back, and keeps what it would do for five minutes.
@@ -166,6 +186,27 @@ impl Planner {
         match answer::lacks(caller, scopes::WRITE) {
             Some(refused) => Ok(refused),
             None => reads::set_time_zone(self, caller, arguments).await,
+        }
+    }
+
+    /// A tool of another module. Returns its answer, and what the request log keeps of it.
+    pub(crate) async fn call_tool(
+        &self,
+        caller: &Caller,
+        tool: &McpTool,
+        arguments: &Map<String, Value>,
+    ) -> (ToolAnswer, Option<Value>) {
+        match answer::lacks(caller, tool.scope) {
+            Some(refused) => (refused, None),
+            None => answer::of_tool(
+                tool.call(McpCall {
+                    workspace: caller.workspace,
+                    person: caller.person_name.clone(),
+                    trace_id: caller.trace_id.clone(),
+                    arguments: arguments.clone(),
+                })
+                .await,
+            ),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use axum::http::request::Parts;
 use futures::FutureExt;
 use kernel::{Problem, Secret, TraceId};
-use platform::tokens;
+use platform::{assistant::McpTool, tokens};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -96,13 +96,23 @@ impl McpHandler {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(place) = self.planner.calls().begin(caller.person) else { return Ok(into_result(too_many()).into()) };
-        let entry = match LoggedCall::open(self.planner.db(), caller, place, name, arguments).await {
+        let of_module = self.of_module(name);
+        let kept = of_module.map(|tool| tool.logged_arguments(arguments));
+        let entry = match LoggedCall::open(self.planner.db(), caller, place, name, kept.as_ref().unwrap_or(arguments)).await {
             Ok(entry) => entry,
             // What cannot be logged is not done: nothing happens that nobody can look up.
             Err(error) => return Ok(into_result(failure(error)).into()),
         };
+        if let Some(tool) = of_module {
+            let (answer, logged) = self.run_of_module(tool, arguments, caller).await;
+            let error = error_of(&answer);
+            let result = into_result(answer);
+            let logged = logged.or_else(|| result.structured_content.clone()).unwrap_or_default();
+            entry.close(logged, error.as_deref()).await;
+            return Ok(result.into());
+        }
         let Some(tool) = tools::find(name) else {
-            let words = tools::unknown(name);
+            let words = tools::unknown(name, self.planner.tools());
             entry.close(serde_json::json!({ "message": words }), Some(&words)).await;
             return Err(ErrorData::invalid_params(words, None));
         };
@@ -111,6 +121,19 @@ impl McpHandler {
         let result = into_result(answer);
         entry.close(result.structured_content.clone().unwrap_or_default(), error.as_deref()).await;
         Ok(result.into())
+    }
+
+    /// A tool that another module brings.
+    fn of_module(&self, name: &str) -> Option<&McpTool> {
+        self.planner.tools().iter().find(|tool| tool.name == name)
+    }
+
+    async fn run_of_module(&self, tool: &McpTool, arguments: &JsonObject, caller: &Caller) -> (ToolAnswer, Option<Value>) {
+        let answered = AssertUnwindSafe(Box::pin(self.planner.call_tool(caller, tool, arguments))).catch_unwind().await;
+        answered.unwrap_or_else(|_panic| {
+            tracing::error!("mcp.panic");
+            (refuse(&Problem::internal().message, "Call again later."), None)
+        })
     }
 
     /// What a resource says.
@@ -183,12 +206,15 @@ impl ServerHandler for McpHandler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         first_page(request.as_ref())?;
-        let list = ListToolsResult::with_all_items(tools::list().to_vec());
+        let list = ListToolsResult::with_all_items(
+            tools::list().iter().cloned().chain(self.planner.tools().iter().map(tools::of_module)).collect(),
+        );
         Ok(list.with_ttl_ms(LISTS_FRESH_MS).with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::list().iter().find(|tool| tool.name == name).cloned()
+        let ours = tools::list().iter().find(|tool| tool.name == name).cloned();
+        ours.or_else(|| self.of_module(name).map(tools::of_module))
     }
 
     async fn call_tool(
@@ -203,7 +229,8 @@ impl ServerHandler for McpHandler {
             Err(problem) => return Err(refused(&problem)),
         };
         let CallToolRequestParams { name, arguments, .. } = request;
-        let known = tools::find(&name).map_or("unknown", |tool| tool.name);
+        let known = tools::find(&name).map(|tool| tool.name).or_else(|| self.of_module(&name).map(|tool| tool.name));
+        let known = known.unwrap_or("unknown");
         let span = tracing::info_span!("mcp.call", trace_id = %caller.trace_id, tool = known);
         let started = std::time::Instant::now();
         let response = self.answer(&name, &arguments.unwrap_or_default(), &caller, &context).instrument(span).await;

@@ -161,7 +161,7 @@ fn habit() -> Value {
 }
 
 /// An answer or a refusal: the fields of the one and of the other.
-fn answer(fields: Value) -> JsonObject {
+pub(super) fn answer(fields: Value) -> JsonObject {
     let refusal = json!({
         "success": { "type": "boolean", "description": "False: nothing was changed, and `error` says why." },
         "error": text("What is wrong."),
@@ -213,7 +213,7 @@ fn open(properties: Value) -> Value {
 }
 
 /// An object with these fields and no others.
-fn closed(properties: Value, required: &[&str]) -> JsonObject {
+pub(super) fn closed(properties: Value, required: &[&str]) -> JsonObject {
     let mut schema = open(properties);
     schema["additionalProperties"] = false.into();
     if !required.is_empty() {

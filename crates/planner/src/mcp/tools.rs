@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use platform::assistant::McpTool;
 use rmcp::model::{Tool, ToolAnnotations};
 
 use super::schemas;
@@ -128,9 +129,9 @@ pub(super) fn find(name: &str) -> Option<&'static Spec> {
 }
 
 /// Says of a name that nobody has which one was probably meant.
-pub(super) fn unknown(name: &str) -> String {
+pub(super) fn unknown(name: &str, others: &[McpTool]) -> String {
     let shown = kernel::redact::snippet(name, 100);
-    match nearest(name, SPECS.iter().map(|spec| spec.name)) {
+    match nearest(name, SPECS.iter().map(|spec| spec.name).chain(others.iter().map(|tool| tool.name))) {
         Some(near) => format!("Unknown tool: {shown}; did you mean {near}?"),
         None => format!("Unknown tool: {shown}"),
     }
@@ -146,6 +147,15 @@ fn tool(spec: &Spec) -> Tool {
         .with_title(spec.title)
         .with_raw_output_schema(schemas::output(spec.call).into())
         .with_annotations(spec.call.annotations(spec.title))
+}
+
+/// A tool that another module brings.
+pub(super) fn of_module(tool: &McpTool) -> Tool {
+    let hints = ToolAnnotations::with_title(tool.title).read_only(true).destructive(false).idempotent(true).open_world(false);
+    Tool::new(tool.name, tool.description, schemas::closed(tool.input.clone(), tool.required))
+        .with_title(tool.title)
+        .with_raw_output_schema(schemas::answer(tool.output.clone()).into())
+        .with_annotations(hints)
 }
 
 #[cfg(test)]
@@ -178,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_told_the_nearest() {
-        assert_eq!(unknown("apply_action"), "Unknown tool: apply_action; did you mean apply_actions?");
-        assert_eq!(unknown("weather"), "Unknown tool: weather");
+        assert_eq!(unknown("apply_action", &[]), "Unknown tool: apply_action; did you mean apply_actions?");
+        assert_eq!(unknown("weather", &[]), "Unknown tool: weather");
     }
 }

@@ -27,6 +27,8 @@ TOOLS = [
     "get_habit",
     "get_history",
     "get_xp",
+    "knowledge_search",
+    "knowledge_ask",
 ]
 
 

@@ -107,6 +107,9 @@ pub(crate) struct AllowArgs {
     /// A name for this list
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// The person that tokens name (`beresta token create --person`): their assistants search and ask as this Telegram user
+    #[arg(long)]
+    pub(crate) person: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
 }

@@ -13,6 +13,7 @@ mod errors;
 mod idempotency;
 mod opening;
 mod ordering;
+mod other_tools;
 mod protocol;
 mod request_log;
 mod stdio;

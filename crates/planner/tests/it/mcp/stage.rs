@@ -13,7 +13,10 @@ use planner::{
     Planner,
     mcp::{McpHandler, McpSettings, router_with},
 };
-use platform::http::{Limits, wrap};
+use platform::{
+    assistant::McpTool,
+    http::{Limits, wrap},
+};
 use rmcp::ServerHandler;
 use sqlx::{AssertSqlSafe, PgConnection};
 use tokio::net::TcpListener;
@@ -65,11 +68,21 @@ impl Stage {
         auth: Auth,
         wrap_handler: impl Fn(McpHandler) -> S + Send + Sync + 'static,
     ) -> Self {
+        Self::open_with(settings, auth, Vec::new(), wrap_handler).await
+    }
+
+    /// With tools that another module brings.
+    pub(crate) async fn open_with<S: ServerHandler>(
+        settings: McpSettings,
+        auth: Auth,
+        tools: Vec<McpTool>,
+        wrap_handler: impl Fn(McpHandler) -> S + Send + Sync + 'static,
+    ) -> Self {
         let world = testkit::World::new(MODULES).await;
         let token = world.token_in(world.workspace, Some("ann"), &[Bundle::Read, Bundle::Write]).await;
         let app = world.app(world.test.db.clone());
         let stop = app.stop.clone();
-        let planner = Planner::new(world.test.db.clone());
+        let planner = Planner::new(world.test.db.clone()).with_tools(tools);
         let router = wrap(router_with(planner.clone(), settings, wrap_handler), Limits::default()).with_state(app);
         let router = if auth == Auth::Given { shown(router, &token) } else { router };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
