@@ -1526,6 +1526,28 @@ $$;
 
 
 --
+-- Name: ask_privately(uuid, bigint, text, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.ask_privately(p_workspace_id uuid, p_user_id bigint, p_question text, p_trace_id text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    person_max constant int := 6;
+begin
+    -- The lock of the session, taken before the count.
+    perform pg_advisory_xact_lock(hashtextextended(format('%s %s %s', p_workspace_id, p_user_id, p_user_id), 14));
+    if (select count(*) from audit.qa_turns t
+         where (t.workspace_id, t.tg_user_id, t.chat_id) = (p_workspace_id, p_user_id, p_user_id)
+           and t.created_at > platform.now() - interval '1 minute') >= person_max then
+        return null;
+    end if;
+    return knowledge.open_turn(p_workspace_id, null, p_user_id, 'dm', p_user_id, p_question, null, p_trace_id);
+end
+$$;
+
+
+--
 -- Name: audience_chats(uuid, bigint, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -2635,6 +2657,25 @@ $$;
 
 
 --
+-- Name: give_up_turn(uuid, bigint); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.give_up_turn(p_workspace_id uuid, p_turn_id bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update audit.qa_turns t
+       set status = 'failed', answer_text = 'Ответить не получилось.', answered_at = platform.now()
+     where (t.workspace_id, t.id, t.status) = (p_workspace_id, p_turn_id, 'asked');
+    if found then
+        perform ops.append_journal(p_workspace_id, 'knowledge', 'question_failed', p_turn_id::text);
+        perform bus.publish(p_workspace_id, 'knowledge', jsonb_build_object('type', 'turn', 'id', p_turn_id));
+    end if;
+end
+$$;
+
+
+--
 -- Name: given_audience(uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -3179,6 +3220,103 @@ begin
     end if;
     perform knowledge.put_reply(
         p_workspace_id, p_bot_id, reply_key, of_chat, (message ->> 'thread_id')::int, number, said);
+end
+$$;
+
+
+--
+-- Name: obey_more(uuid, uuid, jsonb); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.obey_more(p_workspace_id uuid, p_bot_id uuid, p_facts jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    of_chat constant bigint := (p_facts #>> '{chat,chat_id}')::bigint;
+    is_private constant boolean := p_facts #>> '{chat,type}' = 'private';
+    of_channel constant text := case when is_private then 'dm' else 'group' end;
+    message constant jsonb := p_facts -> 'message';
+    command constant text := message #>> '{command,name}';
+    sender constant bigint := (message ->> 'tg_user_id')::bigint;
+    number constant int := (message ->> 'message_id')::int;
+    reply_key constant text := format('command %s %s', of_chat, number);
+    policy core.chat_policies;
+    turn audit.qa_turns;
+    said text;
+begin
+    if command is null or command not in ('sources', 'privacy', 'help', 'start') or p_facts ->> 'kind' <> 'message'
+       or sender is null
+       or lower(message #>> '{command,bot}') <> (
+            select lower(s.username) from core.bot_transport_state s
+             where (s.workspace_id, s.bot_id) = (p_workspace_id, p_bot_id)) then
+        return;
+    end if;
+    -- What a group keeps is told to everybody in it, because everybody's messages are kept; the rest to the allowlist.
+    if not exists (select from core.tenant_users u
+                    where (u.workspace_id, u.tg_user_id) = (p_workspace_id, sender) and u.role <> 'blocked')
+       and (command <> 'privacy' or is_private) then
+        return;
+    end if;
+    policy := knowledge.policy_of(p_workspace_id, of_chat);
+    case
+        when command in ('help', 'start') then
+            said := case when is_private
+                then 'Спросите меня о том, чем делятся ваши чаты: просто напишите вопрос. Отвечаю только по тому, что'
+                     ' вы можете видеть, и называю источники. То, что вы пишете мне лично, сохраняется для вас.'
+                else 'Спросите меня о том, чем делился этот чат: /ask и вопрос, упоминание или ответ на моё сообщение.'
+                     ' Отвечаю только по тому, что было здесь, и называю источники.' end
+                || e'\n/sources — источники последнего ответа, /privacy — что и сколько хранится.'
+                || e'\n\nЗдесь сохраняется то, чем делится чат: сообщения, ссылки и файлы, чтобы по ним можно было'
+                   ' спрашивать. Чтобы забыть сообщение, ответьте на него командой /forget (автор или администратор).';
+        when command = 'privacy' and not is_private and not exists (
+            select from core.tenant_chats c
+             where (c.workspace_id, c.chat_id, c.status) = (p_workspace_id, of_chat, 'active'))
+        then
+            said := format('Этот чат не подключён. Хранится только то, что прислал Telegram: %s дн.',
+                           policy.retention_days_raw);
+        when command = 'privacy' then
+            said := format(
+                'Что хранится: сообщения и их правки, страницы по ссылкам (%s), файлы (%s), вопросы и ответы — %s дн.;'
+                ' то, что прислал Telegram, — %s дн.',
+                case when policy.allow_url_fetch then 'да' else 'нет' end,
+                case when policy.allow_file_download then 'да' else 'нет' end,
+                policy.retention_days_documents, policy.retention_days_raw)
+                || case when is_private then e'\nВидите это вы; администратор рабочего пространства может спрашивать'
+                             ' и по этому.'
+                        else e'\nВидят это участники чата.' end
+                || e'\nЗабыть сообщение: ответьте на него командой /forget. Забыть всё, что сказал человек или чат,'
+                   ' может администратор рабочего пространства.';
+        else
+            if knowledge.load_context(p_workspace_id, sender, of_chat, of_channel) ? 'status' then
+                return;
+            end if;
+            -- Of what is answered, or of the last answer of the sender's session here.
+            select t.* into turn from audit.qa_turns t
+             where t.workspace_id = p_workspace_id and t.chat_id = of_chat and t.status in ('answered', 'refused')
+               and case when message ->> 'reply_to_message_id' is not null then exists (
+                        select from knowledge.replies r
+                         where (r.workspace_id, r.bot_id, r.chat_id, r.turn_id)
+                             = (p_workspace_id, p_bot_id, of_chat, t.id)
+                           and r.provider_message_id = message ->> 'reply_to_message_id')
+                   else t.tg_user_id = sender and t.bot_id is not null and t.session_id = (
+                        select s.id from audit.qa_sessions s
+                         where (s.workspace_id, s.tg_user_id, s.channel, s.chat_id)
+                             = (p_workspace_id, sender, of_channel::core.visibility_scope, of_chat)
+                           and s.last_at > platform.now() - interval '30 minutes'
+                         order by s.last_at desc limit 1) end
+             order by t.id desc limit 1;
+            if turn.id is null then
+                said := 'Ответа, к которому можно показать источники, нет: ответьте командой /sources на мой ответ.';
+            else
+                said := coalesce(knowledge.sources_of(p_workspace_id, turn), 'У этого ответа нет источников.');
+            end if;
+    end case;
+    insert into knowledge.replies
+        (workspace_id, bot_id, dedup_key, chat_id, thread_id, reply_to_message_id, text, turn_id, part)
+    values (p_workspace_id, p_bot_id, reply_key, of_chat, (message ->> 'thread_id')::int, number, left(said, 4000),
+            turn.id, coalesce((select max(r.part) + 1 from knowledge.replies r
+                       where (r.workspace_id, r.turn_id) = (p_workspace_id, turn.id)), 1))
+    on conflict on constraint reply_is_made_once do nothing;
 end
 $$;
 
@@ -3921,6 +4059,96 @@ $$;
 
 
 --
+-- Name: qa_turns; Type: TABLE; Schema: audit; Owner: -
+--
+
+CREATE TABLE audit.qa_turns (
+    workspace_id uuid NOT NULL,
+    id bigint NOT NULL,
+    session_id uuid NOT NULL,
+    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    bot_id uuid,
+    tg_user_id bigint NOT NULL,
+    channel core.visibility_scope NOT NULL,
+    chat_id bigint NOT NULL,
+    question text NOT NULL,
+    question_message_fk bigint,
+    question_message_version_id bigint,
+    question_is_source boolean DEFAULT false NOT NULL,
+    status text DEFAULT 'asked'::text NOT NULL,
+    audience bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
+    share real,
+    answer_text text,
+    answered_by text,
+    model text,
+    input_tokens bigint,
+    output_tokens bigint,
+    took_ms integer,
+    answered_at timestamp with time zone,
+    is_useful boolean,
+    pressed_by bigint,
+    thread_id integer,
+    reply_to_message_id integer,
+    trace_id text,
+    CONSTRAINT question_bounded CHECK (((char_length(question) >= 1) AND (char_length(question) <= 4096))),
+    CONSTRAINT turn_ended_iff_it_has_an_answer CHECK (((status = 'asked'::text) = (answer_text IS NULL))),
+    CONSTRAINT turn_status_known CHECK ((status = ANY (ARRAY['asked'::text, 'answered'::text, 'refused'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY audit.qa_turns FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE qa_turns; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON TABLE audit.qa_turns IS 'A question, what its audience could see of an answer, and what was said. Goes with its question.';
+
+
+--
+-- Name: COLUMN qa_turns.candidates; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.candidates IS 'The best chunks that were found, with the score of each leg.';
+
+
+--
+-- Name: COLUMN qa_turns.share; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.share IS 'The best score, as a share of the best that the question could get.';
+
+
+--
+-- Name: COLUMN qa_turns.answered_by; Type: COMMENT; Schema: audit; Owner: -
+--
+
+COMMENT ON COLUMN audit.qa_turns.answered_by IS 'sentences, or the provider of the model.';
+
+
+--
+-- Name: sources_of(uuid, audit.qa_turns); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.sources_of(p_workspace_id uuid, p_turn audit.qa_turns) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select string_agg(
+               case when d.chat_id = any (knowledge.audience_chats(
+                             p_workspace_id, p_turn.tg_user_id, p_turn.chat_id, p_turn.channel::text))
+                    then l.line else format('%s. этого источника больше нет, или он не виден', c.rank) end,
+               e'\n' order by c.rank)
+      from audit.qa_citations c
+      join unnest(string_to_array(regexp_replace(p_turn.answer_text, '^.*\n\n(Источники|Sources):\n', ''), e'\n'))
+           with ordinality l (line, rank) on l.rank = c.rank
+      left join kg.chunks k on (k.workspace_id, k.id) = (c.workspace_id, c.chunk_id)
+      left join content.documents d on (d.workspace_id, d.id) = (k.workspace_id, k.document_id)
+     where (c.workspace_id, c.turn_id) = (p_workspace_id, p_turn.id)
+$$;
+
+
+--
 -- Name: still_held(uuid, uuid, text); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -4144,6 +4372,7 @@ begin
         perform knowledge.migrate_chat(p_workspace_id, (p_facts #>> '{migration,from_chat_id}')::bigint,
                                        (p_facts #>> '{migration,to_chat_id}')::bigint);
     end if;
+    perform knowledge.obey_more(p_workspace_id, p_bot_id, p_facts);
     perform knowledge.obey(p_workspace_id, p_bot_id, p_facts);
     if message is not null then
         perform knowledge.refuse_stranger(p_workspace_id, p_bot_id, p_facts);
@@ -4643,6 +4872,26 @@ begin
             format('url %s chat %s version %s', url_id, audience.chat_id, audience.version_id), p_trace_id);
     end if;
     return next;
+end
+$$;
+
+
+--
+-- Name: tie_person(uuid, bigint, text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.tie_person(p_workspace_id uuid, p_user_id bigint, p_person text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from knowledge.people p
+      where (p.workspace_id, p.person, p.tg_user_id) = (p_workspace_id, p_person, p_user_id);
+    if found then
+        return;
+    end if;
+    insert into knowledge.people as p (workspace_id, person, tg_user_id) values (p_workspace_id, p_person, p_user_id)
+    on conflict (workspace_id, person) do update set tg_user_id = excluded.tg_user_id, tied_at = platform.now();
+    perform ops.append_journal(p_workspace_id, 'knowledge', 'person_tied', p_user_id::text);
 end
 $$;
 
@@ -14303,75 +14552,6 @@ COMMENT ON TABLE audit.qa_sessions IS 'Questions of one person in one chat, unti
 
 
 --
--- Name: qa_turns; Type: TABLE; Schema: audit; Owner: -
---
-
-CREATE TABLE audit.qa_turns (
-    workspace_id uuid NOT NULL,
-    id bigint NOT NULL,
-    session_id uuid NOT NULL,
-    created_at timestamp with time zone DEFAULT platform.now() NOT NULL,
-    bot_id uuid,
-    tg_user_id bigint NOT NULL,
-    channel core.visibility_scope NOT NULL,
-    chat_id bigint NOT NULL,
-    question text NOT NULL,
-    question_message_fk bigint,
-    question_message_version_id bigint,
-    question_is_source boolean DEFAULT false NOT NULL,
-    status text DEFAULT 'asked'::text NOT NULL,
-    audience bigint[] DEFAULT '{}'::bigint[] NOT NULL,
-    candidates jsonb DEFAULT '[]'::jsonb NOT NULL,
-    share real,
-    answer_text text,
-    answered_by text,
-    model text,
-    input_tokens bigint,
-    output_tokens bigint,
-    took_ms integer,
-    answered_at timestamp with time zone,
-    is_useful boolean,
-    pressed_by bigint,
-    thread_id integer,
-    reply_to_message_id integer,
-    trace_id text,
-    CONSTRAINT question_bounded CHECK (((char_length(question) >= 1) AND (char_length(question) <= 4096))),
-    CONSTRAINT turn_ended_iff_it_has_an_answer CHECK (((status = 'asked'::text) = (answer_text IS NULL))),
-    CONSTRAINT turn_status_known CHECK ((status = ANY (ARRAY['asked'::text, 'answered'::text, 'refused'::text, 'failed'::text])))
-);
-
-ALTER TABLE ONLY audit.qa_turns FORCE ROW LEVEL SECURITY;
-
-
---
--- Name: TABLE qa_turns; Type: COMMENT; Schema: audit; Owner: -
---
-
-COMMENT ON TABLE audit.qa_turns IS 'A question, what its audience could see of an answer, and what was said. Goes with its question.';
-
-
---
--- Name: COLUMN qa_turns.candidates; Type: COMMENT; Schema: audit; Owner: -
---
-
-COMMENT ON COLUMN audit.qa_turns.candidates IS 'The best chunks that were found, with the score of each leg.';
-
-
---
--- Name: COLUMN qa_turns.share; Type: COMMENT; Schema: audit; Owner: -
---
-
-COMMENT ON COLUMN audit.qa_turns.share IS 'The best score, as a share of the best that the question could get.';
-
-
---
--- Name: COLUMN qa_turns.answered_by; Type: COMMENT; Schema: audit; Owner: -
---
-
-COMMENT ON COLUMN audit.qa_turns.answered_by IS 'sentences, or the provider of the model.';
-
-
---
 -- Name: qa_turns_id_seq; Type: SEQUENCE; Schema: audit; Owner: -
 --
 
@@ -15180,6 +15360,28 @@ ALTER TABLE ONLY kg.term_frequencies FORCE ROW LEVEL SECURITY;
 --
 
 COMMENT ON TABLE kg.term_frequencies IS 'In how many chunks of the workspace a term is. Term 0 is in all of them: it counts the chunks.';
+
+
+--
+-- Name: people; Type: TABLE; Schema: knowledge; Owner: -
+--
+
+CREATE TABLE knowledge.people (
+    workspace_id uuid NOT NULL,
+    person text NOT NULL,
+    tg_user_id bigint NOT NULL,
+    tied_at timestamp with time zone DEFAULT platform.now() NOT NULL,
+    CONSTRAINT person_is_a_name CHECK ((((char_length(person) >= 1) AND (char_length(person) <= 64)) AND (person ~ '[^[:space:]]'::text)))
+);
+
+ALTER TABLE ONLY knowledge.people FORCE ROW LEVEL SECURITY;
+
+
+--
+-- Name: TABLE people; Type: COMMENT; Schema: knowledge; Owner: -
+--
+
+COMMENT ON TABLE knowledge.people IS 'The Telegram user of a person that tokens name: their assistants search and ask as that user in private.';
 
 
 --
@@ -17411,6 +17613,14 @@ ALTER TABLE ONLY kg.term_frequencies
 
 
 --
+-- Name: people people_pkey; Type: CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.people
+    ADD CONSTRAINT people_pkey PRIMARY KEY (workspace_id, person);
+
+
+--
 -- Name: replies replies_pkey; Type: CONSTRAINT; Schema: knowledge; Owner: -
 --
 
@@ -18336,6 +18546,13 @@ CREATE INDEX embeddings_nearest ON kg.chunk_embeddings_1536 USING hnsw (embeddin
 --
 
 CREATE UNIQUE INDEX one_model_is_active ON kg.embedding_models USING btree (workspace_id) WHERE (state = 'active'::text);
+
+
+--
+-- Name: people_by_user; Type: INDEX; Schema: knowledge; Owner: -
+--
+
+CREATE INDEX people_by_user ON knowledge.people USING btree (workspace_id, tg_user_id);
 
 
 --
@@ -19790,6 +20007,14 @@ ALTER TABLE ONLY kg.term_frequencies
 
 
 --
+-- Name: people people_workspace_id_tg_user_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE ONLY knowledge.people
+    ADD CONSTRAINT people_workspace_id_tg_user_id_fkey FOREIGN KEY (workspace_id, tg_user_id) REFERENCES core.tenant_users(workspace_id, tg_user_id);
+
+
+--
 -- Name: replies replies_workspace_id_bot_id_fkey; Type: FK CONSTRAINT; Schema: knowledge; Owner: -
 --
 
@@ -20898,10 +21123,24 @@ ALTER TABLE kg.term_changes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE kg.term_frequencies ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: people every_workspace; Type: POLICY; Schema: knowledge; Owner: -
+--
+
+CREATE POLICY every_workspace ON knowledge.people TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
 -- Name: replies every_workspace; Type: POLICY; Schema: knowledge; Owner: -
 --
 
 CREATE POLICY every_workspace ON knowledge.replies TO beresta_system USING (true) WITH CHECK (true);
+
+
+--
+-- Name: people only_this_workspace; Type: POLICY; Schema: knowledge; Owner: -
+--
+
+CREATE POLICY only_this_workspace ON knowledge.people TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
 
 --
@@ -20910,6 +21149,12 @@ CREATE POLICY every_workspace ON knowledge.replies TO beresta_system USING (true
 
 CREATE POLICY only_this_workspace ON knowledge.replies TO beresta_app USING ((workspace_id = platform.workspace_id())) WITH CHECK ((workspace_id = platform.workspace_id()));
 
+
+--
+-- Name: people; Type: ROW SECURITY; Schema: knowledge; Owner: -
+--
+
+ALTER TABLE knowledge.people ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: replies; Type: ROW SECURITY; Schema: knowledge; Owner: -
