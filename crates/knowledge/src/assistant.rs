@@ -3,6 +3,8 @@
 //! Guarantees: nothing is found or told that this user would not be told in a private chat with the bot; nothing is sent to
 //! Telegram; the request log keeps ids and counts, no content.
 
+use std::time::Duration;
+
 use kernel::{Problem, WorkspaceId};
 use platform::{
     DbError,
@@ -17,6 +19,8 @@ use crate::{
 };
 
 const QUESTION_CHARS_MAX: usize = 4096;
+/// Longer than an answer may take, with the question who is a member.
+const ASK_TAKES_UP_TO: Duration = Duration::from_mins(5);
 const LIMIT: usize = 8;
 const LIMIT_MAX: usize = 20;
 
@@ -54,7 +58,7 @@ pub(crate) fn tools(knowledge: &Knowledge) -> Vec<McpTool> {
             "hits": { "type": "array", "items": hit }, "share": { "type": "number", "description": "The best score as a share of the best possible." },
             "is_enough": { "type": "boolean", "description": "Whether the best passage is near enough for an answer." },
         })),
-        asked.input(json!({ "question": question }), &["question"]).output(json!({
+        asked.takes_up_to(ASK_TAKES_UP_TO).input(json!({ "question": question }), &["question"]).output(json!({
             "turn_id": { "type": "integer" }, "session_id": text, "status": { "type": "string", "enum": ["answered", "refused"] },
             "answer_text": text, "citations": { "type": "array", "items": citation },
         })),

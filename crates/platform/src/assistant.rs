@@ -3,7 +3,7 @@
 //! Guarantee: the request log of the server keeps of a call only what the module says may be kept, because the log outlives what is
 //! forgotten: of each text that was given, its length; of an answer, [`McpAnswer::logged`].
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use kernel::{Problem, Scope, TraceId, WorkspaceId};
@@ -60,6 +60,8 @@ pub struct McpTool {
     pub required: &'static [&'static str],
     /// The properties of its answer.
     pub output: Value,
+    /// How long a call may take where it has to answer a request.
+    pub takes_up_to: Duration,
     call: CallFn,
 }
 
@@ -71,7 +73,7 @@ impl McpTool {
     {
         let (input, output) = (Value::Object(Map::new()), Value::Object(Map::new()));
         let call: CallFn = Arc::new(move |given| call(given).boxed());
-        Self { name, title, description, scope, input, required: &[], output, call }
+        Self { name, title, description, scope, input, required: &[], output, takes_up_to: Duration::from_secs(30), call }
     }
 
     #[must_use]
@@ -83,6 +85,12 @@ impl McpTool {
     #[must_use]
     pub fn output(mut self, properties: Value) -> Self {
         self.output = properties;
+        self
+    }
+
+    #[must_use]
+    pub fn takes_up_to(mut self, duration: Duration) -> Self {
+        self.takes_up_to = duration;
         self
     }
 

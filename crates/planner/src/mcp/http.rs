@@ -18,7 +18,7 @@ use axum::{
 };
 use futures::StreamExt;
 use kernel::{Kind, Problem};
-use platform::http::{App, Ctx, Failure, bearer, loopback_origins, with_cors};
+use platform::http::{App, Ctx, Failure, bearer, loopback_origins, take_up_to, with_cors};
 use rmcp::{
     ServerHandler,
     model::ProtocolVersion,
@@ -124,6 +124,10 @@ impl<S: ServerHandler> Door<S> {
         let standing = self.standing_of(&mut request, owner)?;
         let is_stream = request.method() == Method::GET;
         request.extensions_mut().insert(caller);
+        // Which tool is called stands in the body, which is not read yet.
+        if let Some(longest) = self.planner.tools().iter().map(|tool| tool.takes_up_to).max() {
+            take_up_to(longest);
+        }
         let service = self.service(&app.stop).clone();
         let response = if standing == Standing::MayOpen {
             // On a task of its own: whoever goes away in the middle of it would leave a session behind that nobody has counted.
