@@ -15,6 +15,8 @@ const PIECES_WEIGHT: f64 = 1.0;
 /// The same of a word that no text has: it is misspelled, or inflected in a way that the stemmer does not know, and its pieces are
 /// all there is.
 const UNKNOWN_WORD_PIECES_WEIGHT: f64 = 3.0;
+/// What they could bring at the best: of a misspelled word only some of the pieces are right.
+const UNKNOWN_WORD_PIECES_BEST: f64 = 2.0;
 /// Words of a question that count; a pasted page is not a question.
 const WORDS_MAX: usize = 64;
 /// In a small workspace a word that one of five messages has is no common word: as if there were so many other chunks without it.
@@ -77,18 +79,24 @@ impl QuestionTerms {
             let weight = weights.entry(word.stem).or_default();
             *weight = weight.max(own);
         }
+        let mut best: f64 = weights.iter().map(|(term, weight)| weight * rarity(chunks, frequency(*term))).sum();
         for word in &self.0 {
-            let together = if frequency(word.stem) > 0 { PIECES_WEIGHT } else { UNKNOWN_WORD_PIECES_WEIGHT };
+            let (together, at_best) = if frequency(word.stem) > 0 {
+                (PIECES_WEIGHT, PIECES_WEIGHT)
+            } else {
+                (UNKNOWN_WORD_PIECES_WEIGHT, UNKNOWN_WORD_PIECES_BEST)
+            };
             for piece in &word.pieces {
                 *weights.entry(*piece).or_default() += together / real(word.pieces.len());
+                best += at_best / real(word.pieces.len()) * rarity(chunks, frequency(*piece));
             }
         }
         for (term, weight) in &mut weights {
             *weight *= rarity(chunks, frequency(*term));
         }
-        let best = weights.values().sum::<f64>() * WEIGHT_ONCE;
+        best *= WEIGHT_ONCE;
         (best > 0.0).then(|| WeighedQuestion {
-            candidates: candidates(&weights, frequency),
+            candidates: candidates(&weights, best, frequency),
             weights: terms::sparse(weights.into_iter()),
             best,
         })
@@ -98,13 +106,14 @@ impl QuestionTerms {
 /// The terms that find every chunk whose share of the best score reaches [`SHARE_MIN`]: what has none of them cannot get there with
 /// all the others together. Those that find much for few rows come first. A question of common words only is cut off at a number
 /// of rows.
-fn candidates(weights: &BTreeMap<i32, f64>, frequency: impl Fn(i32) -> i64) -> Vec<i32> {
+fn candidates(weights: &BTreeMap<i32, f64>, best: f64, frequency: impl Fn(i32) -> i64) -> Vec<i32> {
     let terms = weights.iter().map(|(term, weight)| (*term, *weight, frequency(*term)));
     // What is in no chunk finds none, and adds to the score of none.
     let mut terms: Vec<(i32, f64, i64)> = terms.filter(|(.., frequency)| *frequency > 0).collect();
     terms.sort_by(|a, b| (b.1 / whole(b.2 + 1)).total_cmp(&(a.1 / whole(a.2 + 1))));
     let mut rest: f64 = terms.iter().map(|(_, weight, _)| weight).sum();
-    let enough = rest * SHARE_MIN * WEIGHT_ONCE / WEIGHT_MAX;
+    // Where nothing can get there, the best of what there is.
+    let enough = SHARE_MIN / WEIGHT_MAX * best.min(rest * WEIGHT_ONCE);
     let (mut rows, mut chosen) = (0, Vec::new());
     for (term, weight, frequency) in terms {
         if rest <= enough || (rows > 0 && rows + frequency > CANDIDATES_MAX) {
