@@ -19,6 +19,7 @@ function age(seconds) {
 }
 
 const ahead = new WeakSet(); // times that were still to come when they were last told
+const passed = new Set(); // times that came while the page that tells of them was on its way
 
 function tellTimes(scope = document) {
   for (const time of scope.querySelectorAll('time[data-ago], time[data-age]')) {
@@ -28,10 +29,14 @@ function tellTimes(scope = document) {
     const span = age(Math.abs(seconds));
     const ago = seconds === 0 ? 'now' : seconds > 0 ? `${span} ago` : `in ${span}`;
     const text = 'age' in time.dataset ? span : ago;
+    const isStale = sinceMs >= 0 && time.textContent.startsWith('in ') && !passed.has(time.dateTime);
     if (time.textContent !== text) time.textContent = text;
     // That time passes is not published: what the page says of a moment that has come is fetched anew.
     if (sinceMs < 0) ahead.add(time);
-    else if (ahead.delete(time)) want();
+    else if (ahead.delete(time) || isStale) {
+      passed.add(time.dateTime); // once for each: a clock that was set anew must not fetch for ever
+      want();
+    }
   }
 }
 
