@@ -36,7 +36,7 @@ const fn said(words: &'static str, author: &'static str) -> ExpectedAnswer {
 const QUESTIONS: [TourQuestion; 7] = [
     TourQuestion {
         claim: "a question in the group is answered with its source",
-        asked: "от скольких рублей бесплатная доставка?",
+        asked: "договорились, с какого числа бесплатная доставка?",
         by: TourAsker::Member,
         expected: Some(said("3000", "Игорь Белов")),
     },
