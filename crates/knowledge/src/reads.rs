@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 /// The statuses of documents.
 pub const STATUSES: [&str; 3] = ["pending", "done", "error"];
+pub const DOC_TYPES: [&str; 3] = ["message", "url", "file"];
 
 /// Which documents are asked for.
 #[derive(Clone, Debug, Default)]

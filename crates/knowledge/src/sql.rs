@@ -22,7 +22,7 @@ pub const SQL: SqlModule = SqlModule {
         "put_reply" "due_workspaces" "claim_replies" "next_due_at" "still_held" "expire_leases" "record_reply"
         "judge_import" "store_imported" "disable_chat" "allow_person" "count_forgetting"
         "note_terms" "follow_chat" "count_terms" "look_up_terms" "find_words" "find_vectors" "audience_chats" "read_hits" "read_neighbours"
-        "is_addressed" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
+        "is_addressed" "is_question" "refuse_stranger" "upsert_session" "open_turn" "take_question" "read_turn" "end_turn" "may_tell"
         "forget_answers" "forget_sessions" "record_press" "prove_membership" "tie_person" "ask_privately" "give_up_turn"
         "sources_of" "obey_more"
         "reply_attempts_max" "bot_errors" "note_transport" "forget_transport" "polling_bots" "begin_poll" "end_poll"

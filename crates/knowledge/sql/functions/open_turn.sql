@@ -22,10 +22,7 @@ begin
     values (p_workspace_id, knowledge.upsert_session(p_workspace_id, p_user_id, p_channel, p_chat_id, '{}'), p_bot_id,
             p_user_id, p_channel::core.visibility_scope, p_chat_id, left(p_question, 4096), message.id, p_version_id,
             -- In private people also leave notes: what does not read like a question may answer a later one.
-            p_channel = 'dm' and p_question !~ '\?' and p_question !~*
-            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|'
-            'можно|есть ли|найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|'
-            'do|does|can|find|show|tell)\M',
+            p_channel = 'dm' and not knowledge.is_question(p_question),
             message.thread_id, message.message_id, p_trace_id)
     on conflict on constraint question_is_answered_once do nothing
     returning t.id into turn_id;

@@ -10,7 +10,8 @@ create or replace function knowledge.read_hits(
 ) language sql stable as $$
     select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title,
            t.username,
-           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
+           d.title,
+           coalesce(case when d.doc_type = 'message' then m.forward_origin ->> 'name' end, d.author), d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
            m.tg_user_id, m.date,
            m.chat_id
       from kg.chunks c
@@ -24,7 +25,11 @@ create or replace function knowledge.read_hits(
                  select min(s.message_fk) from content.document_sources s
                   where (s.workspace_id, s.document_id) = (d.workspace_id, d.id)))) m on true
      where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
-       and d.message_fk is distinct from p_but_message
+       and (p_but_message is null or d.message_fk is distinct from p_but_message)
+       -- What was asked of the bot is no source, whether it was answered or not.
+       and not exists (select from core.bot_transport_state b
+                        where b.workspace_id = d.workspace_id and d.doc_type = 'message'
+                          and position('@' || lower(b.username) in lower(d.text)) > 0)
        and not exists (select from audit.qa_turns q
                         where (q.workspace_id, q.question_message_fk) = (d.workspace_id, d.message_fk)
                           and not q.question_is_source)

@@ -29,8 +29,9 @@ begin
         question := regexp_replace(question, format('@%s\M', bot_name), '', 'gi');
     end if;
     question := nullif(trim(e' \t\n,:' from question), '');
-    if question is null then
-        if message #>> '{command,name}' = 'ask' then
+    -- A smile is no question.
+    if question is null or question !~ '[[:alnum:]]' then
+        if message #>> '{command,name}' = 'ask' or (question is null and channel = 'group') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('command %s %s', of_chat, message ->> 'message_id'), of_chat,
                 (message ->> 'thread_id')::int, (message ->> 'message_id')::int,

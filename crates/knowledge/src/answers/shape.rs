@@ -122,6 +122,8 @@ fn source(source: &SourceRef) -> String {
 
 /// A text without anything that a client turns into a link, a mention or a command, and on one line.
 pub(super) fn plain(text: &str) -> String {
+    // The numbers of sources are ours.
+    let text = text.replace('[', "(").replace(']', ")");
     let line = text.split_whitespace().map(plain_word).collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')).collect()
 }
@@ -233,6 +235,7 @@ mod tests {
             ("цена 1.5 руб., т.е. дорого", "цена 1.5 руб., т.\u{2060}е. дорого"),
             ("<b>жирно</b> *и так*", "<b>жирно</\u{2060}b> *и так*"),
             ("[текст](http://x.y)", "[ссылка]"),
+            ("слово [1] и [2]", "слово (1) и (2)"),
             ("справа\u{202e}налево", "справаналево"),
         ] {
             assert_eq!(plain(said), shown, "{said}");

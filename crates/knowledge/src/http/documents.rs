@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Knowledge, manage,
-    reads::{self, ArchivedChat, DocumentFilter, DocumentRead, STATUSES},
+    reads::{self, ArchivedChat, DOC_TYPES, DocumentFilter, DocumentRead, STATUSES},
     scopes,
 };
 
@@ -35,6 +35,9 @@ pub(super) async fn list_documents(ctx: Ctx, Query(asked): Query<DocumentQuery>)
     ctx.require(scopes::READ)?;
     if asked.status.as_ref().is_some_and(|status| !STATUSES.contains(&status.as_str())) {
         return Err(Problem::validation("status", format!("`status` is one of: {}", STATUSES.join(", "))).into());
+    }
+    if asked.doc_type.as_ref().is_some_and(|kind| !DOC_TYPES.contains(&kind.as_str())) {
+        return Err(Problem::validation("doc_type", format!("`doc_type` is one of: {}", DOC_TYPES.join(", "))).into());
     }
     let limit = Page::checked(asked.limit.unwrap_or(LIMIT_DEFAULT))?;
     let filter =

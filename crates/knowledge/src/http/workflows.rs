@@ -48,6 +48,10 @@ pub(super) async fn run_workflow(
 /// Everything that is refused before a workflow runs; the body that may be worked on.
 fn judge(ctx: &Ctx, name: &str, body: Result<Value, Problem>, input: &Value) -> Result<Value, Problem> {
     ctx.require(scopes::RUN)?;
+    if name == "WF51" {
+        // It tells what any person of the workspace may see.
+        ctx.require(scopes::SEARCH)?;
+    }
     if name != "WF99" && !NAMES.contains(&name) {
         return Err(Problem::not_found("workflow"));
     }

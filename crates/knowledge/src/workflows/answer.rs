@@ -40,11 +40,11 @@ async fn open(knowledge: &Knowledge, request: &Request) -> Result<i64, Problem> 
     if let Some(version) = version {
         let query = "select exists (select from tg.message_versions v
                        join tg.messages m on (m.workspace_id, m.id) = (v.workspace_id, v.message_fk)
-                      where (v.workspace_id, v.id, m.chat_id) = ($1, $2, $3))";
-        let query = sqlx::query_scalar(query).bind(request.workspace.uuid()).bind(version).bind(chat);
+                      where (v.workspace_id, v.id, m.chat_id) = ($1, $2, $3) and m.tg_user_id is not distinct from $4)";
+        let query = sqlx::query_scalar(query).bind(request.workspace.uuid()).bind(version).bind(chat).bind(user);
         let is_there: bool = query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?;
         if !is_there {
-            return Err(Problem::not_found("message version of this chat"));
+            return Err(Problem::not_found("message version of this person in this chat"));
         }
     }
     let bot = "select coalesce((select c.bot_id from core.tenant_chats c where (c.workspace_id, c.chat_id) = ($1, $2)),
@@ -61,5 +61,14 @@ async fn open(knowledge: &Knowledge, request: &Request) -> Result<i64, Problem> 
         .bind(question)
         .bind(version)
         .bind(request.trace());
-    Ok(query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?)
+    let turn_id: i64 = query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?;
+    let query = sqlx::query_scalar("select question = $3 from audit.qa_turns where (workspace_id, id) = ($1, $2)");
+    let query = query.bind(request.workspace.uuid()).bind(turn_id).bind(question);
+    let is_it: bool = query.fetch_one(knowledge.db.pool()).await.map_err(DbError::from)?;
+    // A message asks one thing: the answer to something else would be a wrong one.
+    if is_it {
+        Ok(turn_id)
+    } else {
+        Err(Problem::conflict("knowledge.another_question", "this message version asked something else"))
+    }
 }

@@ -11,7 +11,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 
 /// The problem that the envelope shows. It is answered also when nothing could be recorded.
 pub async fn handle(knowledge: &Knowledge, workspace: WorkspaceId, input: &Value) -> Problem {
-    let status = input["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok());
+    let status = number(&input["statusCode"]).flatten().and_then(|status| u16::try_from(status).ok());
     let status = status.filter(|status| (400..=599).contains(status)).unwrap_or(500);
     let message = input["errorMessage"].as_str().filter(|text| !text.is_empty()).unwrap_or("the workflow failed");
     let message = redact::snippet(&message.replace('\0', "\u{fffd}"), MESSAGE_CHARS_MAX);

@@ -266,3 +266,64 @@ async fn a_private_note_answers_a_later_question_and_a_private_question_does_not
     let said_now = heard(&archive, MEMBER).await;
     assert!(!said_now.last().unwrap().contains("какой код от склада"), "{said_now:?}");
 }
+
+#[tokio::test]
+async fn files_and_pages_are_found_whoever_asks_and_from_wherever() {
+    let archive = named(&[PRICE]).await;
+    let url = archive.page("rules", json!({"body": "<article><h1>Правила</h1><p>Удлинители нужно привезти с собой, электричество есть у каждого стенда ярмарки.</p></article>", "headers": {"content-type": "text/html; charset=utf-8"}})).await;
+    archive.process(&message(10, 10, &format!("Правила: {url}"))).await;
+    archive.work().await;
+    let req = json!({"tg_user_id": MEMBER, "channel": "group", "chat_id": GROUP, "question": "нужно ли привезти удлинители?"});
+    let (status, body) = wf51(&archive, req).await;
+    assert_eq!((status, body["data"]["citations"][0]["source_ref"]["kind"].as_str()), (200, Some("url")), "{body}");
+}
+
+#[tokio::test]
+async fn a_question_is_no_source_whether_it_was_answered_or_not() {
+    let archive = named(&[PRICE]).await;
+    for id in 10..20 {
+        archive.process(&mention(id, "адрес нового склада?")).await;
+    }
+    archive.process(&message(20, 20, "Коллеги, а какой адрес у нового склада?")).await;
+    let mut stranger = mention(21, "какой адрес нового склада?");
+    stranger["message"]["from"]["id"] = json!(OUTSIDER);
+    archive.process(&stranger).await;
+    archive.work().await;
+    let req = json!({"tg_user_id": MEMBER, "channel": "group", "chat_id": GROUP, "question": "какой адрес нового склада"});
+    let (_, body) = wf51(&archive, req).await;
+    assert_eq!((body["data"]["status"].as_str(), &body["data"]["citations"]), (Some("refused"), &json!([])), "{body}");
+}
+
+#[tokio::test]
+async fn a_version_of_a_message_asks_one_thing_and_for_its_author() {
+    let archive = named(&[PRICE]).await;
+    archive.process(&message(10, 10, "просто сообщение")).await;
+    let version = archive.ask("(select max(id) from tg.message_versions)").await;
+    let ask = async |person: i64, question: &str| {
+        let req = json!({"tg_user_id": person, "channel": "group", "chat_id": GROUP, "question": question,
+                         "question_message_version_id": version});
+        wf51(&archive, req).await.0
+    };
+    assert_eq!(ask(MEMBER, "сколько стоит короб?").await, 200);
+    assert_eq!(ask(MEMBER, "а что-то другое?").await, 409);
+    assert_eq!(ask(crate::world::ADMIN, "сколько стоит короб?").await, 403, "the admin is no member of the group");
+}
+
+#[tokio::test]
+async fn a_smile_is_no_question_and_a_mention_alone_gets_a_hint() {
+    let archive = named(&[PRICE]).await;
+    archive.process(&in_private(10, MEMBER, "сколько стоит короб?")).await;
+    archive.process(&in_private(11, MEMBER, "🤷‍♂️")).await;
+    archive.process(&mention(12, "")).await;
+    assert_eq!(heard(&archive, MEMBER).await.len(), 1);
+    assert!(heard(&archive, GROUP).await[0].contains("/ask"));
+}
+
+#[tokio::test]
+async fn a_private_note_that_begins_like_a_question_is_kept_as_a_note() {
+    let archive = named(&[PRICE]).await;
+    archive.process(&in_private(10, MEMBER, "Где что лежит: ключ от гаража под ковриком.")).await;
+    heard(&archive, MEMBER).await;
+    archive.process(&in_private(11, MEMBER, "где ключ от гаража?")).await;
+    assert!(heard(&archive, MEMBER).await.last().unwrap().contains("под ковриком"));
+}
