@@ -2835,6 +2835,21 @@ $$;
 
 
 --
+-- Name: is_question(text); Type: FUNCTION; Schema: knowledge; Owner: -
+--
+
+CREATE FUNCTION knowledge.is_question(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+    select rtrim(p_text) ~ '\?[)\s]*$'
+        or (p_text !~ '[:;—\n]' and rtrim(p_text) !~ '\.$' and p_text ~*
+            ('^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|'
+             'можно|есть ли|найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|'
+             'do|does|can|find|show|tell)\M'))
+$_$;
+
+
+--
 -- Name: is_url_forgotten(uuid, text, timestamp with time zone); Type: FUNCTION; Schema: knowledge; Owner: -
 --
 
@@ -3346,10 +3361,7 @@ begin
     values (p_workspace_id, knowledge.upsert_session(p_workspace_id, p_user_id, p_channel, p_chat_id, '{}'), p_bot_id,
             p_user_id, p_channel::core.visibility_scope, p_chat_id, left(p_question, 4096), message.id, p_version_id,
             -- In private people also leave notes: what does not read like a question may answer a later one.
-            p_channel = 'dm' and p_question !~ '\?' and p_question !~*
-            '^\s*(/|кто|что|где|куда|откуда|когда|сколько|как|какой|какая|какое|какие|каков|чей|зачем|почему|'
-            'можно|есть ли|найди|покажи|скажи|расскажи|напомни|who|what|where|when|why|how|which|whose|is|are|'
-            'do|does|can|find|show|tell)\M',
+            p_channel = 'dm' and not knowledge.is_question(p_question),
             message.thread_id, message.message_id, p_trace_id)
     on conflict on constraint question_is_answered_once do nothing
     returning t.id into turn_id;
@@ -3705,7 +3717,8 @@ CREATE FUNCTION knowledge.read_hits(p_workspace_id uuid, p_chats bigint[], p_chu
     AS $$
     select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title,
            t.username,
-           d.title, d.author, d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
+           d.title,
+           coalesce(case when d.doc_type = 'message' then m.forward_origin ->> 'name' end, d.author), d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
            m.tg_user_id, m.date,
            m.chat_id
       from kg.chunks c
@@ -3719,7 +3732,11 @@ CREATE FUNCTION knowledge.read_hits(p_workspace_id uuid, p_chats bigint[], p_chu
                  select min(s.message_fk) from content.document_sources s
                   where (s.workspace_id, s.document_id) = (d.workspace_id, d.id)))) m on true
      where c.workspace_id = p_workspace_id and c.id = any (p_chunk_ids) and d.chat_id = any (p_chats)
-       and d.message_fk is distinct from p_but_message
+       and (p_but_message is null or d.message_fk is distinct from p_but_message)
+       -- What was asked of the bot is no source, whether it was answered or not.
+       and not exists (select from core.bot_transport_state b
+                        where b.workspace_id = d.workspace_id and d.doc_type = 'message'
+                          and position('@' || lower(b.username) in lower(d.text)) > 0)
        and not exists (select from audit.qa_turns q
                         where (q.workspace_id, q.question_message_fk) = (d.workspace_id, d.message_fk)
                           and not q.question_is_source)
@@ -4787,8 +4804,9 @@ begin
         question := regexp_replace(question, format('@%s\M', bot_name), '', 'gi');
     end if;
     question := nullif(trim(e' \t\n,:' from question), '');
-    if question is null then
-        if message #>> '{command,name}' = 'ask' then
+    -- A smile is no question.
+    if question is null or question !~ '[[:alnum:]]' then
+        if message #>> '{command,name}' = 'ask' or (question is null and channel = 'group') then
             perform knowledge.put_reply(
                 p_workspace_id, p_bot_id, format('command %s %s', of_chat, message ->> 'message_id'), of_chat,
                 (message ->> 'thread_id')::int, (message ->> 'message_id')::int,
