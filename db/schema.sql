@@ -3718,7 +3718,8 @@ CREATE FUNCTION knowledge.read_hits(p_workspace_id uuid, p_chats bigint[], p_chu
     select c.id, d.id, c.chunk_no, c.text, c.mark, d.doc_type, d.visibility::text, d.chat_id, t.type, t.title,
            t.username,
            d.title,
-           coalesce(case when d.doc_type = 'message' then m.forward_origin ->> 'name' end, d.author), d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
+           coalesce(case when d.doc_type = 'message' then m.forward_origin ->> 'name' end, d.author),
+           d.doc_date, u.normalized_url, f.file_name, m.id, m.message_id, m.thread_id,
            m.tg_user_id, m.date,
            m.chat_id
       from kg.chunks c
